@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Strategies that hand a test bundle to the gate."""
