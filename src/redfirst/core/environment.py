@@ -8,10 +8,14 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Bind:
-    """A host folder or file seen read-only inside the sandbox at ``inside``."""
+    """A host folder or file seen inside the sandbox at ``inside``.
+
+    Read-only, unless ``writable``: that is for building an environment, never for running tests.
+    """
 
     host: str
     inside: str
+    writable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
