@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The demo: a real report of a real bug, the test that redfirst writes from it, and its two verdicts.
+
+``python examples/demo.py [NAME]`` takes ``examples/NAME/report.md`` and ``bug.toml`` (default ``demo``),
+fetches the release that has the bug and the one that fixed it from the package index through pip, and keeps
+both in the user's cache folder. Nothing is installed outside that folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+COMMAND = str(Path(sys.executable).parent / "redfirst")
+TEST_FOLDERS = frozenset({"tests", "test", "testing"})
+NOT_SOURCE = frozenset({"conftest.py", "setup.py"})
+TOOLS = {"bwrap": "bubblewrap", "git": "git"}
+
+
+@dataclass(frozen=True, slots=True)
+class Bug:
+    """What ``bug.toml`` says: a package, the release with the bug and the one with the fix."""
+
+    package: str
+    buggy: str
+    fixed: str
+
+
+def say(text: str) -> None:
+    """One heading of the demo's story."""
+    print(f"\n== {text}", flush=True)
+
+
+def need_tools() -> None:
+    """End in one line that names the packages, if a system tool is missing."""
+    packages = [package for tool, package in TOOLS.items() if shutil.which(tool) is None]
+    if packages:
+        sys.exit(f"missing system packages: apt-get install {' '.join(packages)}")
+
+
+def read_bug(folder: Path) -> Bug:
+    """Read ``bug.toml``."""
+    data = tomllib.loads((folder / "bug.toml").read_text("utf-8"))
+    return Bug(data["package"], data["buggy"], data["fixed"])
+
+
+def cache() -> Path:
+    """The demo's own folder in the user's cache."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "redfirst" / "demo"
+
+
+def release(package: str, version: str) -> Path:
+    """The unpacked source distribution of a release, fetched once."""
+    place = cache() / f"{package}-{version}"
+    if place.is_dir():
+        return place
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place.parent) as text:
+        work = Path(text)
+        pip = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check"]
+        wanted = ["--no-deps", "--no-binary", ":all:", "-d", text, f"{package}=={version}"]
+        if subprocess.run([*pip, *wanted], stdin=subprocess.DEVNULL).returncode != 0:
+            sys.exit(f"pip could not fetch {package} {version}: is the package index reachable?")
+        with tarfile.open(next(work.glob("*.tar.gz"))) as archive:
+            archive.extractall(work / "tree", filter="data")
+        next((work / "tree").iterdir()).rename(place)
+    return place
+
+
+def redfirst(*args: str) -> int:
+    """Run the command with its output on the terminal; its exit code."""
+    print("$ redfirst", *args, flush=True)
+    return subprocess.run([COMMAND, *args], stdin=subprocess.DEVNULL).returncode
+
+
+def verdict(*args: str) -> dict[str, Any]:
+    """Ask the gate; the verdict's JSON object."""
+    print("$ redfirst gate", *args, flush=True)
+    done = subprocess.run([COMMAND, "gate", *args, "--json"], stdin=subprocess.DEVNULL, capture_output=True)
+    try:
+        answer: dict[str, Any] = json.loads(done.stdout)
+    except ValueError:
+        sys.exit(f"the gate gave no verdict (exit {done.returncode}): {done.stderr.decode(errors='replace')}")
+    return answer
+
+
+def tell(answer: dict[str, Any]) -> None:
+    """The verdict in a few lines."""
+    print(f"{answer['kind']}: {answer['why']}")
+    for node in answer.get("nodes", ()):
+        print(f"  {node['node']}: {node['kind']} {node.get('message', '').partition(chr(10))[0]}".rstrip())
+
+
+def source_difference(buggy: Path, fixed: Path, patch: Path) -> None:
+    """Write what the fixed release changed in Python files outside its tests, as a patch on the buggy one."""
+    with tempfile.TemporaryDirectory() as text:
+        tree = Path(text) / "tree"
+        shutil.copytree(buggy, tree)
+        git = ["git", "-C", str(tree), "-c", "user.name=demo", "-c", "user.email=demo@localhost"]
+        subprocess.run([*git, "init", "-q"], check=True)
+        subprocess.run([*git, "add", "-A", "-f"], check=True)
+        for path in sorted(fixed.rglob("*.py")):
+            name = path.relative_to(fixed)
+            if not {"tests", "test", "testing"} & set(name.parts) and name.name not in {
+                "conftest.py",
+                "setup.py",
+            }:
+                (tree / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, tree / name)
+        subprocess.run([*git, "add", "-A", "-N", "-f"], check=True)
+        done = subprocess.run([*git, "diff", "--binary"], check=True, capture_output=True)
+    patch.write_bytes(done.stdout)
+
+
+def on_the_fix(bundle: Path, buggy: Path, fixed: Path, work: Path) -> dict[str, Any]:
+    """The same bundle on the fixed release: on its tree, or as a source patch if it does not apply there."""
+    answer = verdict(str(bundle), "--repo", str(fixed), "--expect", "pass")
+    if answer["kind"] != "patch_conflict":
+        return answer
+    patch = work / "fix.patch"
+    source_difference(buggy, fixed, patch)
+    return verdict(str(bundle), "--repo", str(buggy), "--source-patch", str(patch))
+
+
+def main() -> int:
+    """Tell the story; 0 if the test fails on the buggy release and passes on the fixed one."""
+    need_tools()
+    folder = HERE / (sys.argv[1] if len(sys.argv) > 1 else "demo")
+    bug = read_bug(folder)
+    say(f"The report: {bug.package} {bug.buggy}")
+    print((folder / "report.md").read_text("utf-8").strip())
+    say(f"Fetching {bug.package} {bug.buggy} (has the bug) and {bug.fixed} (has the fix)")
+    buggy, fixed = release(bug.package, bug.buggy), release(bug.package, bug.fixed)
+    with tempfile.TemporaryDirectory() as text:
+        work = Path(text)
+        say("From the report to a test")
+        code = redfirst(
+            "reproduce", str(folder / "report.md"), "--repo", str(buggy), "--out", str(work / "runs")
+        )
+        bundle = next((work / "runs").glob("*/bundle"), None)
+        if code != 0 or bundle is None:
+            return code or 3
+        say("The test")
+        print((bundle / "test.patch").read_text("utf-8"))
+        print("command:", (bundle / "test_command").read_text("utf-8").strip())
+        say(f"The gate's verdict on {bug.buggy}")
+        before = verdict(str(bundle), "--repo", str(buggy))
+        tell(before)
+        say(f"The same test on {bug.fixed}")
+        after = on_the_fix(bundle, buggy, fixed, work)
+        tell(after)
+    good = before["outcome"] == "fail" and after["outcome"] == "pass"
+    say("Red on the bug, green on the fix." if good else "This did not come out as it should.")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
