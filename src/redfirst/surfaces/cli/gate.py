@@ -46,12 +46,12 @@ def gate(
     expect: Expect | None = typer.Option(None, "--expect", help="Default: fail; pass with a source patch."),
     repeat: int = typer.Option(2, "--repeat", min=1, max=50, help="Runs that must agree."),
     python: str | None = typer.Option(
-        None, "--python", envvar="REDFIRST_PYTHON", help="Interpreter that runs the tests."
+        None, "--python", envvar="REDFIRST_PYTHON", help="Interpreter of the tests."
     ),
     limit: list[str] = typer.Option([], "--limit", metavar="NAME=VALUE", help="wall_s, cpu_s, memory_mb, …"),
     scratch: Path | None = typer.Option(None, "--scratch", help="Folder for temporary workspaces."),
     sandbox: str = typer.Option(
-        "bubblewrap", "--sandbox", envvar="REDFIRST_SANDBOX", help="bubblewrap, or plain (no isolation)."
+        "bubblewrap", "--sandbox", envvar="REDFIRST_SANDBOX", help="bubblewrap, or plain."
     ),
     as_json: bool = typer.Option(False, "--json", help="Print the verdict object alone."),
     verify_receipt: Path | None = typer.Option(
