@@ -46,7 +46,7 @@ format: $(VENV)/.dev  ## rewrite files in the project's style
 	$(BIN)/ruff format .
 
 docs: $(VENV)/.dev  ## build the documentation into site/
-	$(BIN)/mkdocs build --strict -q
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict -q
 
 bench: $(VENV)/.dev  ## measure start-up and the gate's overhead; prints JSON
 	$(BIN)/python benchmarks/start.py

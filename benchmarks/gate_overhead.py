@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the gate adds to a bare test command on a Django-size checkout, and what it leaves behind.
+
+One bundle with one fast test of ``django.utils.text`` on the Django 5.2 source distribution. In one process,
+with Base and environment prepared and ``repeat=1``, a judgement and the bare command are timed in turn; the
+figures are the median difference and ratio. Then ``--leaks`` judgements in a row, with the number of
+processes, mounts, descriptors and files and the memory before and after. Printed as JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from pathlib import Path
+
+import redfirst
+from redfirst.core.bundle import TestBundle
+from redfirst.gate import GateSession, GateSettings
+
+DJANGO = "5.2"
+TEST_FILE = "tests/overhead/test_slug.py"
+TEST = """from django.utils.text import slugify
+
+
+def test_slug():
+    assert slugify("Red First") == "red_first"
+"""
+NODE = f"{TEST_FILE}::test_slug"
+CONTRACT = {
+    "entrypoint": "django.utils.text.slugify",
+    "trigger": "slugify('Red First')",
+    "expected_output": "red_first",
+    "issue_evidence": ["a made-up claim that fails"],
+    "alternative_hypotheses": ["none"],
+    "non_assertions": ["anything else"],
+    "test_nodes": [NODE],
+}
+
+
+def bundle() -> TestBundle:
+    """The bundle that is judged."""
+    lines = TEST.splitlines()
+    patch = f"--- /dev/null\n+++ b/{TEST_FILE}\n@@ -0,0 +1,{len(lines)} @@\n"
+    patch += "".join(f"+{line}\n" for line in lines)
+    command = f"python -m pytest {NODE}\n"
+    return TestBundle(patch.encode(), command.encode(), json.dumps(CONTRACT).encode())
+
+
+def prepare(work: Path) -> tuple[Path, Path]:
+    """Fetch Django's sources and make an environment for them; (checkout, interpreter)."""
+    pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:"]
+    subprocess.run([*pip, "-d", str(work), f"Django=={DJANGO}"], check=True, stdin=subprocess.DEVNULL)
+    with tarfile.open(next(work.glob("[Dd]jango*.tar.gz"))) as archive:
+        archive.extractall(work / "tree", filter="data")
+    checkout = next((work / "tree").iterdir())
+    subprocess.run([sys.executable, "-m", "venv", str(work / "venv")], check=True)
+    python = work / "venv" / "bin" / "python"
+    wanted = ["asgiref", "sqlparse", "pytest"]
+    subprocess.run([str(python), "-m", "pip", "install", "-q", *wanted], check=True, stdin=subprocess.DEVNULL)
+    return checkout, python
+
+
+def bare(checkout: Path, python: Path) -> float:
+    """Milliseconds of the bare command in a checkout that has the test."""
+    argv = [str(python), "-m", "pytest", NODE]
+    started = time.perf_counter()
+    done = subprocess.run(argv, cwd=checkout, stdin=subprocess.DEVNULL, capture_output=True)
+    spent = (time.perf_counter() - started) * 1000
+    if done.returncode != 1:
+        sys.exit(f"the bare command should fail on its assertion: {done.stdout.decode()}")
+    return spent
+
+
+def judged(session: GateSession) -> float:
+    """Milliseconds of one judgement in process."""
+    started = time.perf_counter()
+    verdict = session.judge(bundle())
+    spent = (time.perf_counter() - started) * 1000
+    if verdict.kind != "assertion_failed":
+        sys.exit(f"the judgement should be assertion_failed, not {verdict.kind}: {verdict.why}")
+    return spent
+
+
+def in_turn(session: GateSession, checkout: Path, python: Path, rounds: int) -> dict[str, float]:
+    """Medians of both, measured alternately; the first pair warms up and is dropped."""
+    pairs = [(bare(checkout, python), judged(session)) for _ in range(rounds + 1)][1:]
+    return {
+        "rounds": rounds,
+        "bare_ms": round(statistics.median(plain for plain, _ in pairs), 1),
+        "gate_ms": round(statistics.median(gate for _, gate in pairs), 1),
+        "difference_ms": round(statistics.median(gate - plain for plain, gate in pairs), 1),
+        "ratio": round(statistics.median(gate / plain for plain, gate in pairs), 3),
+    }
+
+
+def residue(work: Path) -> dict[str, float]:
+    """What is there now: processes of the machine, mounts, our descriptors, files in our folders, memory."""
+    status = Path("/proc/self/status").read_text("ascii").splitlines()
+    memory = next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+    return {
+        "processes": sum(1 for entry in Path("/proc").iterdir() if entry.name.isdigit()),
+        "mounts": len(Path("/proc/self/mountinfo").read_text("utf-8").splitlines()),
+        "descriptors": len(os.listdir("/proc/self/fd")),
+        "files": sum(len(names) for _, _, names in os.walk(work)),
+        "memory_mb": round(memory / 1024, 1),
+    }
+
+
+def leaks(session: GateSession, work: Path, count: int) -> dict[str, object]:
+    """Residue before and after ``count`` judgements, and how the time of one changed."""
+    judged(session)
+    before = residue(work)
+    times = [judged(session) for _ in range(count)]
+    tenth = max(1, count // 10)
+    return {
+        "judgements": count,
+        "before": before,
+        "after": residue(work),
+        "first_tenth_ms": round(statistics.median(times[:tenth]), 1),
+        "last_tenth_ms": round(statistics.median(times[-tenth:]), 1),
+    }
+
+
+def main() -> int:
+    """Prepare, measure, print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--leaks", type=int, default=200)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="redfirst-bench-") as text:
+        work = Path(text)
+        tempfile.tempdir = os.environ["TMPDIR"] = str(work / "tmp")
+        (work / "tmp").mkdir()
+        checkout, python = prepare(work)
+        plain = work / "plain"
+        shutil.copytree(checkout, plain, symlinks=True)
+        (plain / TEST_FILE).parent.mkdir(parents=True)
+        (plain / TEST_FILE).write_text(TEST, "utf-8")
+        settings = GateSettings(checkout, work / "cache", work / "store", python=str(python), repeat=1)
+        session = GateSession(settings)
+        result = {
+            "benchmark": "gate_overhead",
+            "redfirst": redfirst.__version__,
+            "django": DJANGO,
+            "files_in_checkout": sum(len(names) for _, _, names in os.walk(checkout)),
+            "machine": {
+                "python": platform.python_version(),
+                "cpus": os.cpu_count(),
+                "system": platform.platform(),
+            },
+            "in_turn": in_turn(session, plain, python, options.rounds),
+            "leaks": leaks(session, work, options.leaks),
+        }
+    print(json.dumps(result, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
