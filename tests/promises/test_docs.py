@@ -71,7 +71,9 @@ def test_the_documents_show_commands_at_all() -> None:
     assert len(commands()) >= 3
 
 
-@pytest.mark.parametrize(("document", "words"), commands(), ids=lambda value: " ".join(value)[:60])
+@pytest.mark.parametrize(
+    ("document", "words"), commands(), ids=lambda value: value if isinstance(value, str) else " ".join(value)
+)
 def test_commands_in_documents_exist(document: str, words: list[str]) -> None:
     command = words[0] if words and not words[0].startswith("-") else ""
     text = help_of(command)

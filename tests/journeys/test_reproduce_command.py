@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keeps `redfirst reproduce` honest: a bundle that the gate qualified, or a refusal."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.shop import Shop
+
+ROOT = Path(__file__).resolve().parents[2]
+REPORT = """\
+# split loses a cent
+
+Sharing a bill loses money.
+
+```python
+>>> from till import split
+>>> sum(split(100, 3))
+99
+```
+
+I expected 100.
+"""
+
+
+def test_a_report_with_code_becomes_a_bundle_that_the_fix_passes(shop: Shop) -> None:
+    report = shop.file("report.md", REPORT)
+    runs = shop.folder / "runs"
+    done = shop.call("reproduce", report, "--repo", ".", "--python", sys.executable, "--out", str(runs))
+    assert done.exit == 0, done
+    bundle = next(runs.glob("*/bundle"))
+    assert {path.name for path in bundle.iterdir()} >= {"test.patch", "test_command", "test_contract.json"}
+    fix = shop.fix()
+    judged = shop.call(
+        "gate", str(bundle), "--python", sys.executable, "--json", "--source-patch", fix, "--repeat", "1"
+    )
+    assert (judged.exit, judged.verdict["kind"]) == (0, "passed"), judged
+    assert shop.git("status", "--porcelain") == ""
+
+
+def test_a_report_of_what_does_not_happen_is_refused(shop: Shop) -> None:
+    report = shop.file("report.md", REPORT.replace("99", "98").replace("split(100, 3)", "split(99, 3)"))
+    done = shop.call(
+        "reproduce", report, "--repo", ".", "--python", sys.executable, "--out", str(shop.folder)
+    )
+    assert done.exit in (1, 3), done
+    assert "Traceback" not in done.err
+
+
+def test_a_report_in_prose_alone_is_refused(shop: Shop) -> None:
+    report = shop.file("report.md", "Sharing a bill loses money. Please fix.\n")
+    done = shop.call(
+        "reproduce", report, "--repo", ".", "--python", sys.executable, "--out", str(shop.folder)
+    )
+    assert done.exit in (1, 3), done
+    assert "Traceback" not in done.err
+
+
+def test_doctor_proves_the_environment(shop: Shop) -> None:
+    done = shop.call("doctor", "--repo", ".", "--python", sys.executable)
+    assert done.exit == 0, done
+
+
+@pytest.mark.slow
+def test_the_demo_ends_well() -> None:
+    reach = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", "/dev/null", "iniconfig"]
+    if shutil.which("bwrap") is None or subprocess.run(reach, capture_output=True).returncode not in (0, 2):
+        pytest.skip("the package index cannot be reached, or bubblewrap is not installed")
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "demo.py")], capture_output=True, text=True, cwd="/"
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Red on the bug, green on the fix." in done.stdout
