@@ -19,11 +19,11 @@ $(BIN)/python:
 	$$python -m venv $(VENV) || { rm -rf $(VENV); echo "venv is missing: apt-get install python3-venv"; exit 1; }
 
 $(VENV)/.runtime: $(BIN)/python pyproject.toml constraints.txt
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e .
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e .
 	@touch $@
 
 $(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@ $(VENV)/.runtime
 
 demo: $(VENV)/.runtime  ## from a real bug report to a test that fails on the release and passes on the fix

@@ -57,7 +57,7 @@ def bundle() -> TestBundle:
 
 def prepare(work: Path) -> tuple[Path, Path]:
     """Fetch Django's sources and make an environment for them; (checkout, interpreter)."""
-    pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:"]
+    pip = [sys.executable, "-m", "pip", "download", "-qq", "--no-deps", "--no-binary", ":all:"]
     subprocess.run([*pip, "-d", str(work), f"Django=={DJANGO}"], check=True, stdin=subprocess.DEVNULL)
     with tarfile.open(next(work.glob("[Dd]jango*.tar.gz"))) as archive:
         archive.extractall(work / "tree", filter="data")

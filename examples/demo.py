@@ -68,7 +68,7 @@ def release(package: str, version: str) -> Path:
     place.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=place.parent) as text:
         work = Path(text)
-        pip = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check"]
+        pip = [sys.executable, "-m", "pip", "download", "-qq", "--disable-pip-version-check"]
         wanted = ["--no-deps", "--no-binary", ":all:", "-d", text, f"{package}=={version}"]
         if subprocess.run([*pip, *wanted], stdin=subprocess.DEVNULL).returncode != 0:
             sys.exit(f"pip could not fetch {package} {version}: is the package index reachable?")

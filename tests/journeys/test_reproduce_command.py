@@ -68,7 +68,7 @@ def test_doctor_proves_the_environment(shop: Shop) -> None:
 
 @pytest.mark.slow
 def test_the_demo_ends_well() -> None:
-    reach = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", "/dev/null", "iniconfig"]
+    reach = [sys.executable, "-m", "pip", "download", "-qq", "--no-deps", "-d", "/dev/null", "iniconfig"]
     if shutil.which("bwrap") is None or subprocess.run(reach, capture_output=True).returncode not in (0, 2):
         pytest.skip("the package index cannot be reached, or bubblewrap is not installed")
     done = subprocess.run(
