@@ -16,7 +16,7 @@ from redfirst.core.environment import Environment
 from redfirst.core.errors import EnvironmentFailed, UsageError
 from redfirst.environments.build import build_environment
 from redfirst.environments.interpreter import Interpreter, find_executable, probe
-from redfirst.environments.mounts import Placement, environment_of, place
+from redfirst.environments.mounts import Placement, environment_of, place, within
 from redfirst.environments.project import Project, from_record, read_project
 from redfirst.environments.records import load, record_file, save
 from redfirst.environments.suits import fit
@@ -207,10 +207,29 @@ def _look(
 
 
 def _committed(executable: str, repo: Path, base: PreparedBase) -> bool:
-    """Whether the checkout's own content decides what would be started outside the sandbox."""
-    path = os.path.abspath(executable)
-    root = os.path.abspath(repo)
-    return path.startswith(root + os.sep) and os.path.lexists(base.tree_dir / os.path.relpath(path, root))
+    """Whether the checkout's own content, at Base or checked out now, decides what would be started.
+
+    An interpreter is asked outside the sandbox, so one that a commit brought is never a candidate. In a
+    plain folder nothing is committed.
+    """
+    if base.commit is None:
+        return False
+    folder = os.path.dirname(os.path.dirname(executable))
+    spots = (executable, folder, os.path.realpath(executable), os.path.realpath(folder))
+    roots = (os.path.abspath(repo), os.path.realpath(repo))
+    inside = {os.path.relpath(spot, root) for spot in spots for root in roots if within(spot, root)} - {"."}
+    if not inside:
+        return False
+    if any(os.path.lexists(base.tree_dir / path) for path in inside):
+        return True
+    argv = ["git", "--literal-pathspecs", "-C", str(repo), "ls-files", "-z", "--", *sorted(inside)]
+    try:
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_ASK_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return True
+    return done.returncode != 0 or bool(done.stdout)
 
 
 def _environment(candidate: Candidate, repo: Path) -> Environment:
