@@ -84,7 +84,7 @@ def build_environment(
     folder = Path(os.path.realpath(cache)) / "environments" / "built" / key[:32]
     recipe = _Recipe(project, python, version, folder)
     if not recipe.marker.is_file():
-        with _locked(folder):
+        with locked(folder):
             if not recipe.marker.is_file():
                 _build(recipe, base, repo, sandbox, cache, log)
     return _finished(recipe, repo)
@@ -109,7 +109,8 @@ def _key(base: PreparedBase, project: Project, python: Interpreter, version: str
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of one build; whoever else wants it waits. Raises EnvironmentFailed."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         file = open(folder.with_suffix(".building"), "w", encoding="utf-8")  # noqa: SIM115 - closed below
@@ -137,9 +138,9 @@ def _build(
     env = {**variables, "PATH": ":".join(path)}
     workspace = sandbox.fresh(base.tree_dir, mount=FIXED_MOUNT, limits=LIMITS)
     try:
-        _step(workspace, [recipe.python.executable, "-m", "venv", str(recipe.venv)], env, binds)
+        run_step(workspace, [recipe.python.executable, "-m", "venv", str(recipe.venv)], env, binds)
         notes = _install(workspace, recipe, env, binds, log)
-        kept = _keep_products(workspace, recipe.layer)
+        kept = keep_products(workspace, recipe.layer)
     finally:
         workspace.close()
     text = json.dumps({"schema": SCHEMA, "layer": kept, "notes": notes})
@@ -186,12 +187,12 @@ def _install(
     full, least = _requirements(recipe.project)
     log("installing " + " ".join(full))
     try:
-        _step(workspace, [*pip, *full], env, binds)
+        run_step(workspace, [*pip, *full], env, binds)
     except EnvironmentFailed:
         if full == least:
             raise
         log("the test requirements cannot be installed; installing the project and its runner alone")
-        _step(workspace, [*pip, *least], env, binds)
+        run_step(workspace, [*pip, *least], env, binds)
         return ["its declared test requirements could not be installed"]
     return []
 
@@ -209,9 +210,16 @@ def _requirements(project: Project) -> tuple[list[str], list[str]]:
     return ["-e", f".{extras}", *groups, *files, *runner], ["-e", ".", *runner]
 
 
-def _step(workspace: Workspace, argv: Sequence[str], env: Mapping[str, str], binds: Sequence[Bind]) -> None:
-    """One command of the build; raises EnvironmentFailed with the end of its output."""
-    done = workspace.run(argv, env=env, limits=LIMITS, binds=binds, network=True)
+def run_step(
+    workspace: Workspace,
+    argv: Sequence[str],
+    env: Mapping[str, str],
+    binds: Sequence[Bind],
+    *,
+    network: bool = True,
+) -> None:
+    """One command of a build; raises EnvironmentFailed with the end of its output."""
+    done = workspace.run(argv, env=env, limits=LIMITS, binds=binds, network=network)
     if done.end is End.EXITED and done.exit == 0:
         return
     raise EnvironmentFailed(
@@ -232,7 +240,7 @@ def _last_lines(done: Completed) -> str:
     return _CREDENTIALS.sub("", "\n".join(line[:300] for line in lines[-_TOLD_LINES:]))
 
 
-def _keep_products(workspace: Workspace, layer: Path) -> bool:
+def keep_products(workspace: Workspace, layer: Path) -> bool:
     """Copy what the installation added to the tree into ``layer``; whether there was anything."""
     kept = False
     for change in workspace.changes():

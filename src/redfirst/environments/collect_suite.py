@@ -17,7 +17,7 @@ class PytestCounter:
 
     def __init__(self):  # type: ignore[no-untyped-def]
         self.tests = 0
-        self.errors = []  # type: ignore[var-annotated]
+        self.errors = []
 
     def pytest_collectreport(self, report):  # type: ignore[no-untyped-def]
         """A file or class that could not be collected."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from redfirst.core.environment import Environment
 from redfirst.core.errors import EnvironmentFailed, UsageError
 from redfirst.environments.build import build_environment
+from redfirst.environments.crates import with_crates
 from redfirst.environments.interpreter import Interpreter, find_executable, probe
 from redfirst.environments.mounts import Placement, environment_of, place, within
 from redfirst.environments.project import Project, from_record, read_project
@@ -117,7 +118,10 @@ def environment_for(
     """
     language = {"cargo": "rust", "node": "node"}.get(runner)
     if language is not None:
-        return toolchain_environment(language, repo, base, cache=cache)
+        found = toolchain_environment(language, repo, base, cache=cache)
+        if language == "rust" and build:
+            return with_crates(found, base, cache=cache, sandbox=sandbox, log=log)
+        return found
     return find_environment(
         repo, base, python=python, cache=cache, sandbox=sandbox, build=build, log=log, runner=runner
     )

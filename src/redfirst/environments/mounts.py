@@ -129,7 +129,7 @@ def _binds(interpreter: Interpreter, placement: Placement, real: str) -> tuple[B
     for item in interpreter.installed.editables:
         if item == placement.own:
             continue
-        for path in item.paths:
+        for path in item.imports or item.paths:
             if not within(os.path.realpath(path), real) and not within(path, placement.mount):
                 wanted.setdefault(path, os.path.realpath(path))
     return tuple(Bind(host, inside) for inside, host in _outermost(wanted).items() if bindable(host))

@@ -82,8 +82,16 @@ def pip_settings(environ: Mapping[str, str]) -> PipSettings:
         if value is not None:
             settings[option] = value
     variables = {_variable(option): " ".join(value.split()) for option, value in settings.items()}
+    return _shown(environ, variables | {"PIP_CONFIG_FILE": os.devnull})
+
+
+def network_settings(environ: Mapping[str, str]) -> PipSettings:
+    """Proxies and certificates alone, for installers other than pip."""
+    return _shown(environ, {})
+
+
+def _shown(environ: Mapping[str, str], variables: dict[str, str]) -> PipSettings:
     variables |= {name: environ[name] for name in _VARIABLES if environ.get(name)}
-    variables["PIP_CONFIG_FILE"] = os.devnull
     paths = {path for value in variables.values() for word in value.split() if (path := _local(word))}
     paths.discard(os.devnull)
     shown = (*_NETWORK_FILES, *sorted(paths))
