@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -67,10 +66,10 @@ def test_doctor_proves_the_environment(shop: Shop) -> None:
 
 
 @pytest.mark.slow
-def test_the_demo_ends_well() -> None:
-    reach = [sys.executable, "-m", "pip", "download", "-qq", "--no-deps", "-d", "/dev/null", "iniconfig"]
-    if shutil.which("bwrap") is None or subprocess.run(reach, capture_output=True).returncode not in (0, 2):
-        pytest.skip("the package index cannot be reached, or bubblewrap is not installed")
+def test_the_demo_ends_well(tmp_path: Path) -> None:
+    reach = [sys.executable, "-m", "pip", "download", "-qq", "--no-deps", "-d", str(tmp_path), "iniconfig"]
+    if subprocess.run(reach, capture_output=True).returncode != 0:
+        pytest.skip("pip cannot reach a package index")
     done = subprocess.run(
         [sys.executable, str(ROOT / "examples" / "demo.py")], capture_output=True, text=True, cwd="/"
     )
