@@ -259,7 +259,7 @@ def _finished(recipe: _Recipe, repo: Path) -> Environment:
     """The value for a complete build. Nothing in it is started outside a sandbox: its files are read."""
     marker = json.loads(recipe.marker.read_bytes())
     sites = tuple(str(path) for path in sorted(recipe.venv.glob("lib/*/site-packages")))
-    found = read_installed(sites)
+    found = read_installed(sites, inside=FIXED_MOUNT)
     # What foreign build code wrote must not choose which folders of this machine are shown to tests.
     ours = tuple(item for item in found.editables if all(within(path, FIXED_MOUNT) for path in item.paths))
     interpreter = replace(

@@ -40,8 +40,11 @@ class Installed:
     editables: tuple[Editable, ...] = ()
 
 
-def read_installed(sites: tuple[str, ...]) -> Installed:
-    """Scan site-packages folders, first wins; folders named by path files are looked at too."""
+def read_installed(sites: tuple[str, ...], *, inside: str | None = None) -> Installed:
+    """Scan site-packages folders, first wins; folders named by path files are looked at too.
+
+    ``inside``: a folder that exists only in a sandbox; paths below it count as there and are not looked at.
+    """
     distributions: dict[str, str] = {}
     editables: list[Editable] = []
     extra: list[str] = []
@@ -49,21 +52,25 @@ def read_installed(sites: tuple[str, ...]) -> Installed:
         names = _names(folder)
         claimed: set[str] = set()
         for name in names:
-            _read_entry(folder, name, distributions, editables, claimed)
+            _read_entry(folder, name, distributions, editables, claimed, inside)
         for name in names:
             if name.endswith(".pth") and name not in claimed:
-                found = _path_file(folder, name)
+                found = _path_file(folder, name, inside)
                 outside = [path for path in found if not _inside(path, sites)]
                 extra.extend(found)
                 editables.extend(Editable("", "", (path,)) for path in outside)
     for folder in dict.fromkeys((*extra, *(path for item in editables for path in item.imports))):
-        for name in _names(folder):
-            _read_entry(folder, name, distributions, [], set())
+        for name in () if _seen_inside(folder, inside) else _names(folder):
+            _read_entry(folder, name, distributions, [], set(), inside)
     return Installed(tuple(sorted(distributions.items())), tuple(_named(editables)))
 
 
 def _inside(path: str, folders: tuple[str, ...]) -> bool:
     return any(path == folder or path.startswith(folder + os.sep) for folder in folders)
+
+
+def _seen_inside(path: str, inside: str | None) -> bool:
+    return inside is not None and _inside(path, (inside,))
 
 
 def _names(folder: str) -> list[str]:
@@ -74,7 +81,12 @@ def _names(folder: str) -> list[str]:
 
 
 def _read_entry(
-    folder: str, name: str, distributions: dict[str, str], editables: list[Editable], claimed: set[str]
+    folder: str,
+    name: str,
+    distributions: dict[str, str],
+    editables: list[Editable],
+    claimed: set[str],
+    inside: str | None,
 ) -> None:
     """Take in one entry of a site folder if it describes a distribution."""
     path = os.path.join(folder, name)
@@ -86,7 +98,7 @@ def _read_entry(
             if root:
                 hooks = _recorded_hooks(path)
                 claimed.update(hooks)
-                imports = dict.fromkeys(item for hook in hooks for item in _hook_paths(folder, hook))
+                imports = dict.fromkeys(item for hook in hooks for item in _hook_paths(folder, hook, inside))
                 editables.append(Editable(identity[0], root, tuple(imports)))
     elif name.endswith((".egg-info", ".egg")):
         inner = os.path.join(path, "EGG-INFO", "PKG-INFO") if name.endswith(".egg") else path
@@ -132,13 +144,13 @@ def _recorded_hooks(path: str) -> list[str]:
     return [name for name in names if "/" not in name and name.endswith((".pth", ".py"))]
 
 
-def _hook_paths(folder: str, name: str) -> list[str]:
+def _hook_paths(folder: str, name: str, inside: str | None) -> list[str]:
     if name.endswith(".pth"):
-        return [path for path in _path_file(folder, name) if path != folder]
-    return _finder_paths(os.path.join(folder, name))
+        return [path for path in _path_file(folder, name, inside) if path != folder]
+    return _finder_paths(os.path.join(folder, name), inside)
 
 
-def _path_file(folder: str, name: str) -> list[str]:
+def _path_file(folder: str, name: str, inside: str | None) -> list[str]:
     """Existing folders that a path file adds."""
     try:
         lines = Path(folder, name).read_text(encoding="utf-8").splitlines()
@@ -150,10 +162,11 @@ def _path_file(folder: str, name: str) -> list[str]:
         for line in plain
         if line and not line.startswith(("#", "import ", "import\t"))
     )
-    return [path for path in paths if os.path.isdir(path) and path != os.path.normpath(folder)]
+    there = (path for path in paths if _seen_inside(path, inside) or os.path.isdir(path))
+    return [path for path in there if path != os.path.normpath(folder)]
 
 
-def _finder_paths(path: str) -> list[str]:
+def _finder_paths(path: str, inside: str | None) -> list[str]:
     """Import folders in the literal tables of a generated import hook."""
     try:
         module = ast.parse(Path(path).read_bytes())
@@ -163,7 +176,7 @@ def _finder_paths(path: str) -> list[str]:
     for node in ast.walk(module):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and os.path.isabs(node.value):
             target = os.path.normpath(node.value)
-            if os.path.exists(target):
+            if _seen_inside(target, inside) or os.path.exists(target):
                 found.append(os.path.dirname(target))
     return list(dict.fromkeys(found))
 
