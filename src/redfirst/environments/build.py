@@ -217,15 +217,20 @@ def run_step(
     binds: Sequence[Bind],
     *,
     network: bool = True,
+    todo: str = "make one by hand and name it with --python EXE",
 ) -> None:
     """One command of a build; raises EnvironmentFailed with the end of its output."""
     done = workspace.run(argv, env=env, limits=LIMITS, binds=binds, network=network)
     if done.end is End.EXITED and done.exit == 0:
         return
     raise EnvironmentFailed(
-        f"the environment cannot be built: {' '.join(argv[1:4])} {_ending(done)}",
-        f"make one by hand and name it with --python EXE\n{_last_lines(done)}",
+        f"the environment cannot be built: {_told(argv)} {_ending(done)}",
+        f"{todo}\n{_last_lines(done)}",
     )
+
+
+def _told(argv: Sequence[str]) -> str:
+    return " ".join([os.path.basename(argv[0]), *argv[1:4]])
 
 
 def _ending(done: Completed) -> str:

@@ -96,7 +96,8 @@ def _fetch(
             settings = network_settings(os.environ)
             store = Bind(str(home), str(home), writable=True)
             env = {**plain, **dict(settings.variables), "CARGO_HOME": str(home), "CARGO_NET_OFFLINE": "false"}
-            run_step(workspace, argv, env, (*environment.binds, *settings.binds, store))
+            todo = "run cargo fetch by hand where the network is, then try again"
+            run_step(workspace, argv, env, (*environment.binds, *settings.binds, store), todo=todo)
             fetched = True
         layer = keep_products(workspace, folder / "layer")
     finally:
