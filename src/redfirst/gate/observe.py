@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -75,14 +75,12 @@ class Bench:
         )
         return self._once(runner, plan, selection, copy=False).report
 
-    def execute(
-        self, argv: Sequence[str], *, files: Sequence[FileEdit] = (), stdin: bytes = b""
-    ) -> Completed:
-        """Run any command on this tree in a workspace of its own."""
+    def execute(self, argv: Sequence[str], *, stdin: bytes, variables: Mapping[str, str]) -> Completed:
+        """Run any command on this tree, from its root, in a workspace of its own."""
         workspace = self.workspace()
         try:
-            workspace.edit(files)
-            return workspace.run(argv, env=self.variables(()), limits=self.limits, stdin=stdin)
+            env = self.variables((*self._import_path(workspace.mount), *variables.items()))
+            return workspace.run(argv, env=env, limits=self.limits, stdin=stdin)
         finally:
             workspace.close()
 

@@ -110,6 +110,12 @@ class ProjectView:
         roots += [posixpath.dirname(path) for path in self.changed if self.policy.is_test(path)]
         return tuple(dict.fromkeys(roots))
 
+    @property
+    def source_roots(self) -> tuple[str, ...]:
+        """Those of the import roots that are there and are not for tests; a runner adds them by itself."""
+        roots = [root for root in ("src", *_configured_roots(self.read)) if (self.tree_dir / root).is_dir()]
+        return tuple(dict.fromkeys(root for root in roots if root))
+
     def _inside(self, path: str) -> str | None:
         whole = posixpath.normpath(path)
         return "" if whole == self.mount.rstrip("/") else self.relative(whole)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -50,6 +50,10 @@ from redfirst.sandbox.protocol import Sandbox
 from redfirst.sandbox.select import open_sandbox
 
 
+def _silent(_line: str) -> None:
+    """Progress that nobody wants to see."""
+
+
 @dataclass(frozen=True, slots=True)
 class GateSettings:
     """Where Base is and how runs are made. ``cache``: prepared Bases and environments; ``store``: frozen bundles."""
@@ -63,6 +67,7 @@ class GateSettings:
     scratch: Path | None = None
     limits: Limits = field(default_factory=Limits)
     repeat: int = 2
+    log: Callable[[str], None] = _silent
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +127,7 @@ class GateSession:
                 python=self.settings.python,
                 cache=self.settings.cache,
                 sandbox=self.sandbox,
+                log=self.settings.log,
             )
         return self._environments[runner]
 
