@@ -191,6 +191,41 @@ def test_a_home_folder_is_never_shown(repo: Path, find: Find, monkeypatch: pytes
     assert str(home) not in [bind.host for bind in find(repo).binds]
 
 
+def test_an_environment_that_is_a_home_folder_is_refused(
+    tmp_path: Path, find: Find, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = make_project(tmp_path / "flat", package="acme_wrap")
+    home = make_venv(tmp_path / "home")
+    monkeypatch.setenv("HOME", str(home))
+    with pytest.raises(EnvironmentFailed, match="a whole home folder"):
+        find(repo, python=str(home))
+
+
+def test_an_interpreter_behind_links_is_shown_under_every_name(tmp_path: Path, find: Find) -> None:
+    repo = make_project(tmp_path / "flat", package="acme_wrap")
+    prefix = make_venv(repo / ".venv")
+    pretend_installed(prefix, pytest="8.0")
+    installation = Path(sys.executable).resolve().parents[1]
+    (tmp_path / "pythons").mkdir()
+    alias = tmp_path / "pythons" / "3.x"
+    alias.symlink_to(installation)
+    (prefix / "bin" / "python").unlink()
+    (prefix / "bin" / "python").symlink_to(alias / "bin" / Path(sys.executable).resolve().name)
+
+    seen = {bind.inside: bind.host for bind in find(repo).binds}
+    assert seen[str(alias)] == str(installation)
+    if not installation.is_relative_to("/usr"):
+        assert seen[str(installation)] == str(installation)
+
+
+def test_environments_of_tox_are_found(tmp_path: Path, find: Find) -> None:
+    repo = make_project(tmp_path / "flat", package="acme_wrap")
+    make_venv(repo / ".tox" / "py310")
+    prefix = make_venv(repo / ".tox" / "py311")
+    pretend_installed(prefix, pytest="8.0")
+    assert find(repo).prefix == str(prefix)
+
+
 def test_editable_installations_of_other_projects_are_shown(tmp_path: Path, find: Find) -> None:
     repo = make_project(tmp_path / "repo")
     other = write(tmp_path / "other", {"lib/thing.py": ""})

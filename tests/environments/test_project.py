@@ -39,7 +39,7 @@ python = "env/bin/python"
     assert (found.name, found.requires_python) == ("Acme.Wrap", ">=3.9")
     assert found.dependencies == ("leftpad>=2", "colours; sys_platform == 'win32'")
     assert found.test_dependencies == ("pytest-mock",)
-    assert found.dev_dependencies == ("ruff", "coverage")
+    assert found.group_dependencies == ("ruff", "coverage")
     assert found.extras == ("test",)
     assert found.source_folder
     assert found.installable

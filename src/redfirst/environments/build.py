@@ -206,8 +206,7 @@ def _requirements(project: Project) -> tuple[list[str], list[str]]:
     extras = f"[{','.join(project.extras)}]" if project.extras else ""
     named = [name for name in project.requirement_files if name != "requirements.txt"]
     files = [word for name in named for word in ("-r", name)]
-    groups = dict.fromkeys((*project.test_dependencies, *project.dev_dependencies))
-    return ["-e", f".{extras}", *groups, *files, *runner], ["-e", ".", *runner]
+    return ["-e", f".{extras}", *project.group_dependencies, *files, *runner], ["-e", ".", *runner]
 
 
 def run_step(

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -129,7 +129,7 @@ def environment_for(
 
 def project_of(base: PreparedBase, cache: Path) -> Project:
     """The facts of Base's tree, kept by its hash."""
-    path = record_file(cache, "projects", base.tree)
+    path = record_file(cache, "projects", base.tree, *(field.name for field in fields(Project)))
     known = load(path)
     if known is None:
         project = read_project(base.tree_dir)

@@ -54,6 +54,9 @@ def place(interpreter: Interpreter, project: Project, repo: Path) -> Placement:
     themselves or share with the system.
     """
     real = os.path.realpath(repo)
+    hidden = [folder for folder in (*interpreter.bases, interpreter.prefix) if _unshowable(folder)]
+    if hidden:
+        return Placement(FIXED_MOUNT, None, f"it lies in {hidden[0]}, which would show a whole home folder")
     own = _own(interpreter, project, real)
     if own is None:
         taken = any(within(real, folder) for folder in (*_SYSTEM, *_TEMPORARY)) or real == "/"
@@ -62,6 +65,10 @@ def place(interpreter: Interpreter, project: Project, repo: Path) -> Placement:
     if mount == "/" or any(within(mount, folder) for folder in _SYSTEM):
         return Placement(FIXED_MOUNT, own, f"its editable installation points into {mount}, a system folder")
     return Placement(mount, own)
+
+
+def _unshowable(folder: str) -> bool:
+    return not any(within(folder, item) for item in _SYSTEM) and not bindable(os.path.realpath(folder))
 
 
 def _own(interpreter: Interpreter, project: Project, real: str) -> Editable | None:

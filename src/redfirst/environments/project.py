@@ -31,9 +31,10 @@ class Project:
     """Static facts about the tree of one checkout.
 
     ``dependencies`` are requirement texts that must be there; ``test_dependencies`` those of test extras
-    and groups; ``hints`` those of requirements files. ``installable``: pip can install it. ``generates``:
-    installing it compiles or writes files in the tree. ``importable``: tests can import it from the tree
-    without an installation. ``python``: the interpreter that ``[tool.redfirst]`` names.
+    and groups; ``group_dependencies`` those of test and development groups; ``hints`` those of requirements
+    files. ``installable``: pip can install it. ``generates``: installing it compiles or writes files in the
+    tree. ``importable``: tests can import it from the tree without an installation. ``python``: the
+    interpreter that ``[tool.redfirst]`` names.
     """
 
     name: str = ""
@@ -41,7 +42,7 @@ class Project:
     requires_python: str = ""
     dependencies: tuple[str, ...] = ()
     test_dependencies: tuple[str, ...] = ()
-    dev_dependencies: tuple[str, ...] = ()
+    group_dependencies: tuple[str, ...] = ()
     extras: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     requirement_files: tuple[str, ...] = ()
@@ -88,7 +89,7 @@ def read_project(tree: Path) -> Project:
         requires_python=str(table.get("requires-python") or poetry_python or legacy.requires_python),
         dependencies=(*_texts(table.get("dependencies")), *poetry_needs, *legacy.dependencies),
         test_dependencies=_chosen(extras, groups, TEST_GROUPS),
-        dev_dependencies=_chosen({}, groups, BUILD_GROUPS),
+        group_dependencies=_chosen({}, groups, BUILD_GROUPS),
         extras=tuple(name for name in extras if normalise(name) in BUILD_GROUPS),
         hints=_hints(tree),
         requirement_files=_requirement_files(tree),

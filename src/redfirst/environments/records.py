@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import redfirst
 from redfirst.core.digests import digest
 
-SCHEMA = 1
+SCHEMA = 1  # with redfirst's version part of every key, so that no record has an older shape
 
 
 def stamp(path: str) -> tuple[str, int, int, int]:
@@ -26,7 +27,8 @@ def stamp(path: str) -> tuple[str, int, int, int]:
 
 def record_file(cache: Path, kind: str, *key: str) -> Path:
     """Where the record of this kind about ``key`` lies."""
-    return cache / "environments" / kind / f"{digest(str(SCHEMA).encode(), *map(str.encode, key))[:32]}.json"
+    name = digest(*map(str.encode, (str(SCHEMA), redfirst.__version__, *key)))
+    return cache / "environments" / kind / f"{name[:32]}.json"
 
 
 def load(path: Path) -> dict[str, Any] | None:

@@ -34,7 +34,10 @@ def fit(interpreter: Interpreter, project: Project, *, own: bool, pytest: bool) 
     if pytest and "pytest" not in installed:
         against.append("pytest is not installed in it")
     against.extend(_missing(project.dependencies, installed, markers))
-    doubts.extend(_missing((*project.test_dependencies, *project.hints), installed, markers))
+    # Extras may name the project itself, whose own presence is judged apart.
+    itself = {normalise(project.name): ""} if project.name else {}
+    wanted = (*project.test_dependencies, *project.hints)
+    doubts.extend(_missing(wanted, {**itself, **installed}, markers))
     if not own:
         wrong, doubt = _import_path(project, installed, pytest)
         against.extend(wrong)
@@ -92,6 +95,8 @@ def _within(specifier: object, version: str) -> bool:
     library = _packaging("version")
     contains = getattr(specifier, "contains", None)
     if library is None or contains is None:
+        return True
+    if not version:
         return True
     try:
         return bool(contains(library.Version(version), prereleases=True))
