@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""unittest's own program with a loader, runner and result that tell what happens."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import random
+import sys
+import types
+import unittest
+
+_Text = unittest.TextTestResult
+_original = {
+    name: getattr(_Text, name)
+    for name in (
+        "startTest",
+        "stopTest",
+        "addSuccess",
+        "addError",
+        "addFailure",
+        "addSkip",
+        "addExpectedFailure",
+        "addUnexpectedSuccess",
+        "addSubTest",
+    )
+}
+_test_names = unittest.TestLoader().getTestCaseNames
+_realpath = os.path.realpath
+
+
+def run(arguments, settings, channel, describe):
+    """The exit status of ``python -m unittest ARGUMENTS``."""
+    channel.send("runner", name="unittest", version="%d.%d" % sys.version_info[:2])
+    if settings["collect_only"]:
+        _import_files(settings, channel, describe)
+        channel.send_list("available", _available(settings))
+        return 0
+    loader = _make_loader(settings, channel, describe)
+    try:
+        unittest.main(
+            module=None,
+            argv=[sys.argv[0], *list(arguments)],
+            testRunner=_make_runner(channel, describe),
+            testLoader=loader(),
+        )
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+def identity(test):
+    """The dotted name of a test, whatever its own ``id`` says."""
+    cls = type(test)
+    method = test.__dict__.get("_testMethodName")
+    if isinstance(method, str):
+        return f"{cls.__module__}.{cls.__qualname__}.{method}"
+    return str(test)[:1000]
+
+
+def _flat(suite):
+    if isinstance(suite, unittest.BaseTestSuite):
+        return [test for part in suite for test in _flat(part)]
+    return [suite]
+
+
+def _is_placeholder(test):
+    return type(test).__name__ == "_FailedTest" and type(test).__module__ == "unittest.loader"
+
+
+def _make_loader(settings, channel, describe):
+    class Loader(unittest.TestLoader):
+        """Tells why a name could not be loaded, then goes on as unittest does."""
+
+        def loadTestsFromName(self, name, module=None):  # noqa: N802
+            try:
+                tests = super().loadTestsFromName(name, module)
+            except BaseException as error:
+                skipped = isinstance(error, unittest.SkipTest)
+                kind = "collect_skip" if skipped else "collect_error"
+                channel.send(kind, of=name, raised=describe(error), text=str(error)[:500])
+                raise
+            if any(_is_placeholder(test) for test in _flat(tests)):
+                error = _import_error(name)
+                if error is None:
+                    channel.send_list("not_found", [name])
+                else:
+                    channel.send("collect_error", of=name, raised=describe(error))
+            return tests
+
+        def loadTestsFromNames(self, names, module=None):  # noqa: N802
+            suite = super().loadTestsFromNames(names, module)
+            tests = _flat(suite)
+            if settings["shuffle"] and len(tests) > 1:
+                before = list(tests)
+                random.Random(settings["seed"]).shuffle(tests)
+                if tests == before:
+                    tests.reverse()
+                suite = self.suiteClass(tests)
+            real = [identity(test) for test in tests if not _is_placeholder(test)]
+            channel.send_list("selected", real)
+            channel.send_list("available", _available(settings))
+            return suite
+
+    return Loader
+
+
+def _import_error(name):
+    """The error that kept a module of ``name`` from loading; None if it is only that some part is absent."""
+    parts = name.split(".")
+    while parts:
+        try:
+            importlib.import_module(".".join(parts))
+        except ModuleNotFoundError as error:
+            if not (error.name and (name == error.name or name.startswith(error.name + "."))):
+                return error
+            parts.pop()
+        except ImportError as error:
+            return error
+        else:
+            return None
+    return None
+
+
+def _import_files(settings, channel, describe):
+    """Import the patched files under the first dotted name that leads to them."""
+    for path in settings["patched"]:
+        whole = _realpath(os.path.join(settings["mount"], path))
+        parts = os.path.relpath(whole, _realpath(os.getcwd()))[: -len(".py")].split("/")
+        parts = [part for part in parts if part != ".."]
+        while parts and not _imports(".".join(parts), path, channel, describe):
+            del parts[0]
+
+
+def _imports(name, path, channel, describe):
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name and (name == error.name or name.startswith(error.name + ".")):
+            return False
+        channel.send("collect_error", of=path, raised=describe(error))
+    except BaseException as error:
+        channel.send("collect_error", of=path, raised=describe(error))
+        raise
+    return True
+
+
+def _available(settings):
+    """Ids of all tests of the loaded modules whose file is among the patched."""
+    files = {_realpath(os.path.join(settings["mount"], path)) for path in settings["patched"]}
+    found = {}
+    for module in list(sys.modules.values()):
+        if not isinstance(module, types.ModuleType):
+            continue
+        file = module.__dict__.get("__file__")
+        if not isinstance(file, str) or _realpath(file) not in files:
+            continue
+        for cls in list(module.__dict__.values()):
+            if isinstance(cls, type) and issubclass(cls, unittest.TestCase) and _is_own(cls):
+                for method in _test_names(cls):
+                    found[f"{cls.__module__}.{cls.__qualname__}.{method}"] = None
+    return list(found)
+
+
+def _is_own(cls):
+    return not cls.__module__.startswith("unittest.")
+
+
+def _make_runner(channel, describe):
+    class Result(_Text):
+        """Tells each outcome before unittest's own bookkeeping sees it."""
+
+        def startTest(self, test):  # noqa: N802
+            if not _is_placeholder(test):
+                channel.send("node", id=identity(test))
+            _original["startTest"](self, test)
+
+        def stopTest(self, test):  # noqa: N802
+            if not _is_placeholder(test):
+                channel.send("finish", id=identity(test))
+            _original["stopTest"](self, test)
+
+        def addSuccess(self, test):  # noqa: N802
+            channel.send("outcome", id=identity(test), outcome="passed", reason="")
+            _original["addSuccess"](self, test)
+
+        def addError(self, test, err):  # noqa: N802
+            self._tell(test, err)
+            _original["addError"](self, test, err)
+
+        def addFailure(self, test, err):  # noqa: N802
+            self._tell(test, err)
+            _original["addFailure"](self, test, err)
+
+        def addSubTest(self, test, subtest, err):  # noqa: N802
+            if err is not None:
+                self._tell(test, err)
+            _original["addSubTest"](self, test, subtest, err)
+
+        def addSkip(self, test, reason):  # noqa: N802
+            self._outcome_of(test, "skipped", reason)
+            _original["addSkip"](self, test, reason)
+
+        def addExpectedFailure(self, test, err):  # noqa: N802
+            self._outcome_of(test, "xfailed", "expected failure")
+            _original["addExpectedFailure"](self, test, err)
+
+        def addUnexpectedSuccess(self, test):  # noqa: N802
+            self._outcome_of(test, "xpassed", "unexpected success")
+            _original["addUnexpectedSuccess"](self, test)
+
+        def _tell(self, test, err):
+            if _is_placeholder(test):
+                return
+            raised = describe(err[1], err[2])
+            if _is_holder(test):
+                channel.send("holder", of=_held(test), outcome="failed", raised=raised)
+            else:
+                channel.send("raised", id=identity(_method(test)), raised=raised)
+
+        def _outcome_of(self, test, outcome, reason):
+            if _is_holder(test):
+                channel.send("holder", of=_held(test), outcome=outcome, reason=str(reason)[:500])
+            else:
+                name = identity(_method(test))
+                channel.send("outcome", id=name, outcome=outcome, reason=str(reason)[:500])
+
+    class Runner(unittest.TextTestRunner):
+        resultclass = Result
+
+    return Runner
+
+
+def _method(test):
+    """The method's test for a subtest."""
+    inner = test.__dict__.get("test_case")
+    return inner if isinstance(inner, unittest.TestCase) else test
+
+
+def _is_holder(test):
+    return type(test).__name__ == "_ErrorHolder" and type(test).__module__ == "unittest.suite"
+
+
+def _held(test):
+    """``setUpClass (module.Class)`` and the like."""
+    return str(test.__dict__.get("description", ""))[:500]
