@@ -61,7 +61,8 @@ def panic_of(test: str, stdout: str) -> Panic | None:
     """The last panic of the test's own thread in its captured output, else the last of any thread."""
     panics = [_panic(match, stdout) for pattern in (_OLD, _NEW) for match in pattern.finditer(stdout)]
     own = [panic for panic in panics if panic.thread in (test, "main")]
-    return (own or panics or [None])[-1]
+    found = own or panics
+    return found[-1] if found else None
 
 
 def _panic(match: re.Match[str], stdout: str) -> Panic:
