@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from redfirst.patches.base import PreparedBase, prepare_base
-from redfirst.sandbox.select import open_sandbox
 
 from redfirst.core.environment import Environment
 from redfirst.core.errors import EnvironmentFailed
@@ -19,6 +18,7 @@ from redfirst.core.limits import Limits
 from redfirst.environments.build import build_environment
 from redfirst.environments.find import project_of
 from redfirst.sandbox.protocol import Completed, Sandbox
+from redfirst.sandbox.select import open_sandbox
 from tests.environments.checkouts import committed, git, write
 
 Build = Callable[[Path], Environment]

@@ -14,8 +14,9 @@ from redfirst.patches.base import PreparedBase, prepare_base
 
 from redfirst.core.environment import Environment
 from redfirst.core.errors import EnvironmentFailed, UsageError
+from redfirst.core.limits import Limits
 from redfirst.environments.find import candidates, environment_for, project_of
-from redfirst.sandbox.protocol import Sandbox
+from redfirst.sandbox.protocol import FileEdit, Sandbox
 from tests.environments.checkouts import (
     committed,
     git,
@@ -199,6 +200,41 @@ def test_an_environment_that_is_a_home_folder_is_refused(
     monkeypatch.setenv("HOME", str(home))
     with pytest.raises(EnvironmentFailed, match="a whole home folder"):
         find(repo, python=str(home))
+
+
+def test_a_checkout_inside_its_environment_is_refused(tmp_path: Path, find: Find) -> None:
+    prefix = make_venv(tmp_path / "env")
+    repo = make_project(prefix / "work" / "flat", package="acme_wrap")
+    with pytest.raises(EnvironmentFailed, match="the checkout lies inside of it"):
+        find(repo, python=str(prefix))
+
+
+def test_tests_see_the_workspace_and_nothing_of_the_checkout(
+    repo: Path, find: Find, sandbox: Sandbox, base_of: Callable[[Path], PreparedBase]
+) -> None:
+    prefix = make_venv(repo / ".venv")
+    pretend_installed(prefix, pytest="8.0")
+    pip_install(prefix, "-e", str(repo))
+    base = base_of(repo)
+    write(repo, {"src/acme_wrap/later.py": ""})
+    found, limits = find(repo), Limits(wall_s=60)
+
+    script = (
+        "import acme_wrap.extra as e, os, sys; print(e.__file__, sys.prefix, os.listdir('src/acme_wrap'))"
+    )
+    workspace = sandbox.fresh(base.tree_dir, mount=found.mount, binds=found.binds, limits=limits)
+    try:
+        workspace.edit([FileEdit("src/acme_wrap/extra.py", b"")])
+        env = {**dict(found.variables), "PATH": ":".join(found.path), "PYTHONDONTWRITEBYTECODE": "1"}
+        done = workspace.run(["python", "-c", script], env=env, limits=limits)
+        changes = workspace.changes()
+    finally:
+        workspace.close()
+
+    assert done.exit == 0, done.err
+    assert done.out.decode().startswith(f"{repo}/src/acme_wrap/extra.py {prefix} ")
+    assert b"later.py" not in done.out
+    assert changes == ()
 
 
 def test_an_interpreter_behind_links_is_shown_under_every_name(tmp_path: Path, find: Find) -> None:

@@ -54,9 +54,10 @@ def place(interpreter: Interpreter, project: Project, repo: Path) -> Placement:
     themselves or share with the system.
     """
     real = os.path.realpath(repo)
-    hidden = [folder for folder in (*interpreter.bases, interpreter.prefix) if _unshowable(folder)]
-    if hidden:
-        return Placement(FIXED_MOUNT, None, f"it lies in {hidden[0]}, which would show a whole home folder")
+    for folder in (*interpreter.bases, interpreter.prefix):
+        problem = _unshowable(folder, real)
+        if problem:
+            return Placement(FIXED_MOUNT, None, problem)
     own = _own(interpreter, project, real)
     if own is None:
         taken = any(within(real, folder) for folder in (*_SYSTEM, *_TEMPORARY)) or real == "/"
@@ -67,8 +68,14 @@ def place(interpreter: Interpreter, project: Project, repo: Path) -> Placement:
     return Placement(mount, own)
 
 
-def _unshowable(folder: str) -> bool:
-    return not any(within(folder, item) for item in _SYSTEM) and not bindable(os.path.realpath(folder))
+def _unshowable(folder: str, real: str) -> str:
+    """Why a folder of the interpreter cannot be shown, or ''."""
+    host = os.path.realpath(folder)
+    if any(within(host, item) for item in _SYSTEM):
+        return ""
+    if within(real, host):
+        return f"the checkout lies inside of it, in {folder}"
+    return "" if bindable(host) else f"it lies in {folder}, which would show a whole home folder"
 
 
 def _own(interpreter: Interpreter, project: Project, real: str) -> Editable | None:
@@ -137,8 +144,10 @@ def _binds(interpreter: Interpreter, placement: Placement, real: str) -> tuple[B
         if item == placement.own:
             continue
         for path in item.imports or item.paths:
-            if not within(os.path.realpath(path), real) and not within(path, placement.mount):
-                wanted.setdefault(path, os.path.realpath(path))
+            host = os.path.realpath(path)
+            # Neither the checkout that the workspace stands for, nor a folder that holds it.
+            if not within(host, real) and not within(real, host) and not within(path, placement.mount):
+                wanted.setdefault(path, host)
     return tuple(Bind(host, inside) for inside, host in _outermost(wanted).items() if bindable(host))
 
 
