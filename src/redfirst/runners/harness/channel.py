@@ -14,7 +14,9 @@ import resource
 import signal
 import threading
 from collections import deque
+from collections.abc import Callable, Iterable
 from hashlib import blake2b
+from typing import Any
 
 LINE_LIMIT = 64 * 1024
 CHUNK = 24 * 1024
@@ -32,7 +34,7 @@ _BLOCK, _SET = signal.SIG_BLOCK, signal.SIG_SETMASK
 _ALL = frozenset(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}
 
 
-def move_high(fd):
+def move_high(fd: int) -> int:
     """Move ``fd`` out of the way of ``closerange`` and of children; returns its new number."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = 65536 if hard == resource.RLIM_INFINITY else min(hard, 65536)
@@ -51,31 +53,31 @@ def move_high(fd):
 class Channel:
     """Writes events from this process alone; copies of it in forked children are silent."""
 
-    def __init__(self, fd, key):
+    def __init__(self, fd: int, key: bytes) -> None:
         self._fd = fd
         self._pid = _getpid()
         self._lock = threading.Lock()
-        self._waiting = deque()
+        self._waiting: deque[dict[str, Any]] = deque()
         self._next = self._chain(key)
 
     @staticmethod
-    def _chain(key):
+    def _chain(key: bytes) -> Callable[[bytes], bytes]:
         """A closure over key and state, so that neither is an attribute that a test can read."""
         base = blake2b(key=key, digest_size=MAC_BYTES)
-        state = {"last": b"", "number": 0}
+        last, number = b"", 0
 
-        def sign(body):
-            number = state["number"]
+        def sign(body: bytes) -> bytes:
+            nonlocal last, number
             mac = base.copy()
-            mac.update(state["last"])
-            mac.update(str(number).encode() + b" " + body)
-            state["last"] = mac.digest()
-            state["number"] = number + 1
-            return b"%d %s %s\n" % (number, state["last"].hex().encode(), body)
+            mac.update(last)
+            mac.update(b"%d %s" % (number, body))
+            last = mac.digest()
+            number += 1
+            return b"%d %s %s\n" % (number - 1, last.hex().encode(), body)
 
         return sign
 
-    def send(self, kind, **fields):
+    def send(self, kind: str, **fields: Any) -> None:
         """Write one event and all that waited."""
         if _getpid() != self._pid:
             return
@@ -88,9 +90,10 @@ class Channel:
         finally:
             _mask(_SET, before)
 
-    def send_list(self, kind, values):
+    def send_list(self, kind: str, values: Iterable[str]) -> None:
         """Write many texts in as many events as they need."""
-        chunk, size = [], 0
+        chunk: list[str] = []
+        size = 0
         for value in values:
             chunk.append(value[:4000])
             size += len(chunk[-1]) + 4
@@ -99,7 +102,7 @@ class Channel:
                 chunk, size = [], 0
         self.send(kind, values=chunk)
 
-    def offer(self, kind, **fields):
+    def offer(self, kind: str, **fields: Any) -> None:
         """Write an event now if that is safe, else with the next one (for audit hooks, any thread)."""
         if _getpid() != self._pid:
             return
@@ -115,11 +118,11 @@ class Channel:
         finally:
             _mask(_SET, before)
 
-    def _flush(self):
+    def _flush(self) -> None:
         while self._waiting:
             self._put(self._waiting.popleft())
 
-    def _put(self, fields):
+    def _put(self, fields: dict[str, Any]) -> None:
         body = _dumps(fields).encode()
         if len(body) > LINE_LIMIT:
             body = _dumps(_shortened(fields)).encode()
@@ -131,9 +134,9 @@ class Channel:
             _exit(UNREPORTABLE)
 
 
-def _shortened(fields):
+def _shortened(fields: dict[str, Any]) -> dict[str, Any]:
     """An event that is too long, with its texts and lists cut."""
-    cut = {}
+    cut: dict[str, Any] = {}
     for key, value in fields.items():
         if isinstance(value, dict):
             cut[key] = _shortened(value)

@@ -8,30 +8,38 @@ import importlib.util
 import os
 import sys
 import types
+from collections.abc import Callable
+from typing import Any
+
+from . import channel as reports
+from .origins import origins
+from .raised import describe
+from .witness import Witness
+
+#: Replaced modules; dropping the last reference would clear their functions' globals.
+_kept: list[types.ModuleType] = []
 
 
-def prepare(settings, runner, arguments, folder, modules):
+def prepare(settings: dict[str, Any], runner: str, arguments: list[str], folder: str) -> Callable[[], None]:
     """Open the report, install the witness, and return the function that runs the tests."""
     package = __name__.rpartition(".")[0]
-    channel_module = modules["channel"]
     fd = int(os.environ.pop("REDFIRST_REPORT_FD"))
     key = bytes.fromhex(settings.pop("key"))
-    channel = channel_module.Channel(channel_module.move_high(fd), key)
+    channel = reports.Channel(reports.move_high(fd), key)
     settings["mount"] = _mount(settings["cd"])
     guarded = [settings["mount"], settings.get("prefix"), folder, sys.prefix, sys.base_prefix]
-    modules["witness"].Witness(channel, guarded).install()
+    Witness(channel, guarded).install()
     kind = "unittest_program" if runner == "unittest" else "pytest_session"
     adapter = importlib.import_module(package + "." + kind)
-    describe, origins = modules["raised"].describe, modules["origins"].origins
 
-    def run():
-        channel.send("start", python="%d.%d.%d" % sys.version_info[:3], mount=settings["mount"])
+    def run() -> None:
+        channel.send("start", python=".".join(map(str, sys.version_info[:3])), mount=settings["mount"])
         try:
             _disguise(runner, arguments)
-            status = adapter.run(arguments, settings, channel, describe)
+            status = adapter.run(arguments, settings, channel)
         except BaseException as error:
             channel.send_list("origins", origins())
-            _tell_end(channel, describe, error)
+            _tell_end(channel, describe(error), error)
             raise
         channel.send_list("origins", origins())
         channel.send("end", status=status)
@@ -40,13 +48,13 @@ def prepare(settings, runner, arguments, folder, modules):
     return run
 
 
-def _tell_end(channel, describe, error):
+def _tell_end(channel: reports.Channel, record: dict[str, Any], error: BaseException) -> None:
     code = error.code if isinstance(error, SystemExit) else 1
     status = 0 if code is None else code if isinstance(code, int) else 1
-    channel.send("end", status=status & 0xFF, raised=describe(error))
+    channel.send("end", status=status & 0xFF, raised=record)
 
 
-def _mount(cd):
+def _mount(cd: str) -> str:
     """The checkout's root: the folder we were started in, less the command's ``cd``."""
     here = os.getcwd()
     parts = [part for part in cd.split("/") if part not in ("", ".")]
@@ -54,7 +62,7 @@ def _mount(cd):
     return here[: -len(tail)] if parts and here.endswith(tail) else here
 
 
-def _disguise(runner, arguments):
+def _disguise(runner: str, arguments: list[str]) -> None:
     """``sys.argv``, ``sys.path`` and ``__main__`` as the plain command has them."""
     main = types.ModuleType("__main__")
     main.__dict__["__builtins__"] = __builtins__
@@ -71,11 +79,11 @@ def _disguise(runner, arguments):
         if runner != "unittest":
             program = spec.origin if spec is not None and spec.origin else "pytest"
     sys.argv[:] = [program, *list(arguments)]
-    _disguise.before = sys.modules["__main__"]
+    _kept.append(sys.modules["__main__"])
     sys.modules["__main__"] = main
 
 
-def _main_spec(package):
+def _main_spec(package: str) -> Any | None:
     try:
         return importlib.util.find_spec(package + ".__main__")
     except ImportError:

@@ -14,12 +14,12 @@ _dirname = os.path.dirname
 _stdlib = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib")})
 
 
-def origins():
+def origins() -> list[str]:
     """``name\\tfile`` of each top-level module outside the standard library, bounded.
 
     A submodule is told too where its file does not lie below its top-level package.
     """
-    found = {}
+    found: dict[str, str] = {}
     for name, module in list(sys.modules.items()):
         if not isinstance(module, types.ModuleType) or not isinstance(name, str):
             continue
@@ -34,7 +34,7 @@ def origins():
     return told[:LIMIT]
 
 
-def _is_stdlib(file):
+def _is_stdlib(file: str) -> bool:
     if "site-packages" in file or "dist-packages" in file:
         return False
     return file.startswith(tuple(folder + "/" for folder in _stdlib))

@@ -11,11 +11,15 @@ import inspect
 import os
 import random
 import sys
+from collections.abc import Generator
+from typing import Any
 
+from .channel import Channel
 from .collected import every_test
+from .raised import describe
 
 #: Options that would spread a run over processes, repeat it or change its exit status, made harmless.
-NEUTRAL = {
+NEUTRAL: dict[str, Any] = {
     "numprocesses": None,
     "dist": "no",
     "tx": [],
@@ -33,47 +37,42 @@ _modules = sys.modules
 class Observer:
     """State of one session and the events that it tells."""
 
-    def __init__(self, settings, channel, describe):
+    def __init__(self, settings: dict[str, Any], channel: Channel, pytest: Any) -> None:
         self._settings = settings
         self._channel = channel
-        self._describe = describe
+        self._pytest = pytest
         self._mount = _realpath(settings["mount"])
-        self._running = None
-        self._told = []
-        self._collectors = []
+        self._running: Any | None = None
+        self._told: list[BaseException] = []
+        self._collectors: list[tuple[Any, list[Any]]] = []
 
-    def version(self, text):
-        """Tell which pytest runs."""
-        self._channel.send("runner", name="pytest", version=str(text)[:100])
-
-    def plugin(self, pytest):
-        """The plugin object: its hooks are closures over this observer."""
-        return _make_plugin(self, pytest)
+    def plugin(self) -> Hooks:
+        """Tell which pytest runs; the plugin object for it."""
+        self._channel.send("runner", name="pytest", version=str(self._pytest.__version__)[:100])
+        return hooks_of(self, self._pytest)
 
     # What happens, in the order of a session.
 
-    def options(self, namespace):
+    def options(self, namespace: Any) -> None:
         """Make options of other plugins harmless."""
         for name, value in NEUTRAL.items():
             if name in vars(namespace):
                 setattr(namespace, name, value)
 
-    def failed_outside(self, stage, outcome):
+    def failed_outside(self, stage: str, outcome: Any) -> None:
         """An exception that leaves a hook of start-up or of the main loop."""
         if outcome.excinfo is not None:
             self.error(stage, outcome.excinfo[1])
 
-    def error(self, stage, error):
+    def error(self, stage: str, error: BaseException) -> None:
         """Tell an exception of the session itself, once."""
         if not self._is_told(error):
-            self._channel.send("session_error", stage=stage, raised=self._describe(_unwrapped(error)))
+            self._channel.send("session_error", stage=stage, raised=describe(_unwrapped(error)))
 
-    def collected(self, collector, outcome):
+    def collected(self, collector: Any, outcome: Any) -> None:
         """One collector's result; keeps it to list every test of a patched file later."""
         if outcome.excinfo is not None:
-            self._channel.send(
-                "collect_error", of=self.place(collector), raised=self._describe(outcome.excinfo[1])
-            )
+            self._channel.send("collect_error", of=self.place(collector), raised=describe(outcome.excinfo[1]))
             return
         report = outcome.get_result()
         if report.outcome == "passed":
@@ -82,10 +81,10 @@ class Observer:
         call = report.__dict__.get("call")
         error = call.excinfo.value if call is not None and call.excinfo is not None else None
         kind = "collect_skip" if report.outcome == "skipped" else "collect_error"
-        raised = self._describe(_unwrapped(error)) if error is not None else None
+        raised = describe(_unwrapped(error)) if error is not None else None
         self._channel.send(kind, of=self.place(collector), raised=raised, text=str(report.longrepr)[:500])
 
-    def arranged(self, items):
+    def arranged(self, items: list[Any]) -> None:
         """The selected items in their final order; another one where that was asked for."""
         if self._settings["shuffle"] and len(items) > 1:
             before = list(items)
@@ -93,15 +92,23 @@ class Observer:
             if items == before:
                 items.reverse()
 
-    def ready(self, pytest, items):
+    def ready(self, items: list[Any]) -> None:
         """Collection is done: tell the selection and every test of the patched files."""
         self._channel.send_list("selected", [self.identity(item) for item in items])
         wanted = frozenset(self._settings["patched"])
         pairs = [(node, found) for node, found in self._collectors if self.file(node) in wanted]
-        self._channel.send_list("available", every_test(pytest, pairs, self.identity))
+        self._channel.send_list("available", every_test(self._pytest, pairs, self.identity))
         self._collectors = []
 
-    def began(self, item):
+    def deselected(self, items: list[Any]) -> None:
+        """Items that the project's settings or plugins took out."""
+        self._channel.send_list("deselected", [self.identity(item) for item in items])
+
+    def interrupted(self, error: BaseException) -> None:
+        """The session is stopped."""
+        self._channel.send("interrupt", raised=describe(error))
+
+    def began(self, item: Any) -> None:
         """A node starts."""
         self._running, self._told = item, []
         function = getattr(item, "obj", None)
@@ -111,36 +118,36 @@ class Observer:
             coroutine=bool(_is_coroutine(function) or _is_asyncgen(function)),
         )
 
-    def ended(self, item):
+    def ended(self, item: Any) -> None:
         """A node's protocol is over."""
         self._channel.send("finish", id=self.identity(item))
         self._running, self._told = None, []
 
-    def raised(self, item, phase, error):
+    def raised(self, item: Any, phase: str, error: BaseException) -> None:
         """An exception of one phase of a node, told once."""
         if not self._is_told(error):
-            self._channel.send("raised", id=self.identity(item), phase=phase, raised=self._describe(error))
+            self._channel.send("raised", id=self.identity(item), phase=phase, raised=describe(error))
 
-    def around_phase(self, item, phase, outcome):
+    def around_phase(self, item: Any, phase: str, outcome: Any) -> None:
         """What one phase hook ended with; unittest cases keep their exceptions on the item."""
         if outcome.excinfo is not None:
             self.raised(item, phase, outcome.excinfo[1])
         for kept in item.__dict__.get("_excinfo") or ():
             self.raised(item, phase, kept.value)
 
-    def reported(self, item, call, outcome):
+    def reported(self, item: Any, call: Any, outcome: Any) -> None:
         """The report that pytest makes of one phase (or of a subtest in it)."""
         if call.excinfo is not None:
             self.raised(item, call.when, call.excinfo.value)
         if outcome.excinfo is None:
             self._phase("phase", self.identity(item), outcome.get_result())
 
-    def logged(self, report):
+    def logged(self, report: Any) -> None:
         """The report that pytest counts."""
         if self._running is not None:
             self._phase("logged", self.identity(self._running), report)
 
-    def _phase(self, kind, identity, report):
+    def _phase(self, kind: str, identity: str, report: Any) -> None:
         longrepr = report.longrepr
         reason = longrepr[2] if isinstance(longrepr, tuple) and len(longrepr) == 3 else ""
         if isinstance(longrepr, str):
@@ -156,15 +163,15 @@ class Observer:
             seconds=round(seconds, 6) if isinstance(seconds, float) else 0.0,
         )
 
-    def registered(self, plugin):
+    def registered(self, plugin: Any) -> None:
         """A plugin that is registered while a node runs."""
         if self._running is None:
             return
         module = plugin if inspect.ismodule(plugin) else _modules.get(type(plugin).__module__)
-        file = module.__dict__.get("__file__") if inspect.ismodule(module) else None
+        file = vars(module).get("__file__") if inspect.ismodule(module) else None
         self._channel.send("registered", name=type(plugin).__qualname__[:200], file=str(file)[:1000])
 
-    def finished(self, session, status):
+    def finished(self, session: Any, status: Any) -> None:
         """The session's own end."""
         missing = [str(pair[0])[:1000] for pair in getattr(session, "_notfound", None) or ()]
         self._channel.send_list("not_found", missing)
@@ -172,28 +179,28 @@ class Observer:
 
     # Names.
 
-    def file(self, node):
+    def file(self, node: Any) -> str:
         """The checkout-relative file of a node, or its absolute path where it lies elsewhere."""
         whole = _realpath(str(getattr(node, "path", None) or getattr(node, "fspath", "")))
         return whole[len(self._mount) + 1 :] if whole.startswith(self._mount + "/") else whole
 
-    def identity(self, item):
+    def identity(self, item: Any) -> str:
         """The node id with the path seen from the checkout, whatever pytest's root folder is."""
-        path, separator, rest = item.nodeid.partition("::")
+        path, separator, rest = str(item.nodeid).partition("::")
         return (self.file(item) or path) + separator + rest
 
-    def place(self, collector):
+    def place(self, collector: Any) -> str:
         """A collector's id for people."""
         return str(collector.nodeid)[:1000]
 
-    def _is_told(self, error):
+    def _is_told(self, error: BaseException) -> bool:
         if any(known is error for known in self._told):
             return True
         self._told.append(error)
         return False
 
 
-def _unwrapped(error):
+def _unwrapped(error: BaseException) -> BaseException:
     """The exception behind pytest's own wrappers of collection and conftest errors."""
     for _ in range(5):
         if type(error).__name__ not in ("CollectError", "ConftestImportFailure"):
@@ -209,94 +216,85 @@ def _unwrapped(error):
     return error
 
 
-def _make_plugin(observer, pytest):
-    """A plugin class whose hooks hand over to ``observer``, always as the outermost wrapper."""
+class Hooks:
+    """The plugin: pytest's hooks handed over to an `Observer`; those that yield wrap all others."""
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
+
+    def pytest_load_initial_conftests(self, early_config: Any) -> Generator[None, Any, None]:
+        self._observer.options(early_config.known_args_namespace)
+        outcome = yield
+        self._observer.failed_outside("conftest", outcome)
+
+    def pytest_cmdline_parse(self) -> Generator[None, Any, None]:
+        outcome = yield
+        self._observer.failed_outside("configuration", outcome)
+
+    def pytest_cmdline_main(self, config: Any) -> Generator[None, Any, None]:
+        self._observer.options(config.option)
+        outcome = yield
+        self._observer.failed_outside("session", outcome)
+
+    def pytest_make_collect_report(self, collector: Any) -> Generator[None, Any, None]:
+        outcome = yield
+        self._observer.collected(collector, outcome)
+
+    def pytest_collection_modifyitems(self, items: Any) -> Generator[None, Any, None]:
+        yield
+        self._observer.arranged(items)
+
+    def pytest_deselected(self, items: Any) -> None:
+        self._observer.deselected(items)
+
+    def pytest_collection_finish(self, session: Any) -> Generator[None, Any, None]:
+        yield
+        self._observer.ready(session.items)
+
+    def pytest_runtest_protocol(self, item: Any) -> Generator[None, Any, None]:
+        self._observer.began(item)
+        outcome = yield
+        if outcome.excinfo is None:
+            self._observer.ended(item)
+
+    def pytest_runtest_setup(self, item: Any) -> Generator[None, Any, None]:
+        outcome = yield
+        self._observer.around_phase(item, "setup", outcome)
+
+    def pytest_runtest_call(self, item: Any) -> Generator[None, Any, None]:
+        outcome = yield
+        self._observer.around_phase(item, "call", outcome)
+
+    def pytest_runtest_teardown(self, item: Any) -> Generator[None, Any, None]:
+        outcome = yield
+        self._observer.around_phase(item, "teardown", outcome)
+
+    def pytest_runtest_makereport(self, item: Any, call: Any) -> Generator[None, Any, None]:
+        outcome = yield
+        self._observer.reported(item, call, outcome)
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self._observer.logged(report)
+
+    def pytest_plugin_registered(self, plugin: Any) -> None:
+        self._observer.registered(plugin)
+
+    def pytest_internalerror(self, excinfo: Any) -> None:
+        self._observer.error("internal", excinfo.value)
+
+    def pytest_keyboard_interrupt(self, excinfo: Any) -> None:
+        self._observer.interrupted(excinfo.value)
+
+    def pytest_sessionfinish(self, session: Any, exitstatus: Any) -> Generator[None, Any, None]:
+        yield
+        self._observer.finished(session, exitstatus)
+
+
+def hooks_of(observer: Observer, pytest: Any) -> Hooks:
+    """The plugin with every hook marked for this pytest."""
     around = pytest.hookimpl(hookwrapper=True, tryfirst=True)
     first = pytest.hookimpl(tryfirst=True)
-
-    class Plugin:
-        @around
-        def pytest_load_initial_conftests(self, early_config):
-            observer.options(early_config.known_args_namespace)
-            outcome = yield
-            observer.failed_outside("conftest", outcome)
-
-        @around
-        def pytest_cmdline_parse(self):
-            outcome = yield
-            observer.failed_outside("configuration", outcome)
-
-        @around
-        def pytest_cmdline_main(self, config):
-            observer.options(config.option)
-            outcome = yield
-            observer.failed_outside("session", outcome)
-
-        @around
-        def pytest_make_collect_report(self, collector):
-            outcome = yield
-            observer.collected(collector, outcome)
-
-        @around
-        def pytest_collection_modifyitems(self, items):
-            yield
-            observer.arranged(items)
-
-        @first
-        def pytest_deselected(self, items):
-            observer._channel.send_list("deselected", [observer.identity(item) for item in items])
-
-        @around
-        def pytest_collection_finish(self, session):
-            yield
-            observer.ready(pytest, session.items)
-
-        @around
-        def pytest_runtest_protocol(self, item):
-            observer.began(item)
-            outcome = yield
-            if outcome.excinfo is None:
-                observer.ended(item)
-
-        @around
-        def pytest_runtest_setup(self, item):
-            outcome = yield
-            observer.around_phase(item, "setup", outcome)
-
-        @around
-        def pytest_runtest_call(self, item):
-            outcome = yield
-            observer.around_phase(item, "call", outcome)
-
-        @around
-        def pytest_runtest_teardown(self, item):
-            outcome = yield
-            observer.around_phase(item, "teardown", outcome)
-
-        @around
-        def pytest_runtest_makereport(self, item, call):
-            outcome = yield
-            observer.reported(item, call, outcome)
-
-        @first
-        def pytest_runtest_logreport(self, report):
-            observer.logged(report)
-
-        @first
-        def pytest_plugin_registered(self, plugin):
-            observer.registered(plugin)
-
-        @first
-        def pytest_internalerror(self, excinfo):
-            observer.error("internal", excinfo.value)
-
-        @first
-        def pytest_keyboard_interrupt(self, excinfo):
-            observer._channel.send("interrupt", raised=observer._describe(excinfo.value))
-
-        @around
-        def pytest_sessionfinish(self, session, exitstatus):
-            yield
-            observer.finished(session, exitstatus)
-
-    return Plugin()
+    for name, function in vars(Hooks).items():
+        if name.startswith("pytest_"):
+            (around if inspect.isgeneratorfunction(function) else first)(function)
+    return Hooks(observer)

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from .channel import Channel
 from .pytest_plugin import Observer
 
 
-def run(arguments, settings, channel, describe):
+def run(arguments: list[str], settings: dict[str, Any], channel: Channel) -> int:
     """The exit status of ``pytest ARGUMENTS``."""
     import pytest
 
-    observer = Observer(settings, channel, describe)
-    observer.version(pytest.__version__)
+    plugin = Observer(settings, channel, pytest).plugin()
     extra = ["--collect-only"] if settings["collect_only"] else []
-    return int(pytest.main(list(arguments) + extra, plugins=[observer.plugin(pytest)]))
+    return int(pytest.main(list(arguments) + extra, plugins=[plugin]))

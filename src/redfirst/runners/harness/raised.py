@@ -7,6 +7,7 @@ import os
 import sys
 import traceback
 import types
+from typing import Any
 
 FIRST_FRAMES = 20
 LAST_FRAMES = 40
@@ -18,28 +19,39 @@ _format_only = traceback.format_exception_only
 _join, _isabs = os.path.join, os.path.isabs
 _modules = sys.modules
 _start = os.getcwd()
-# The interpreter's own accessors: a class of the tested code may shadow these names.
-_args, _errno = BaseException.args.__get__, OSError.errno.__get__
-_import_name, _syntax_file = ImportError.name.__get__, SyntaxError.filename.__get__
-_attribute_target = AttributeError.obj.__get__ if hasattr(AttributeError, "obj") else None
+# The outermost frames are the runner's own; they would push the interesting ones out.
+_RUNNERS = ("/pluggy/", "/_pytest/")
+_LAST_OF_RUNNER = 6
 
 
-def describe(error, trace=None):
+def _accessor(cls: type, name: str) -> Any:
+    """The interpreter's own accessor: a class of the tested code may shadow the name."""
+    found = cls.__dict__.get(name)
+    return found.__get__ if found is not None else None
+
+
+_args, _errno = _accessor(BaseException, "args"), _accessor(OSError, "errno")
+_import_name, _syntax_file = _accessor(ImportError, "name"), _accessor(SyntaxError, "filename")
+_attribute_target = _accessor(AttributeError, "obj")
+
+
+def describe(error: BaseException, trace: types.TracebackType | None = None) -> dict[str, Any]:
     """Everything that a judgement may need of ``error``; no code of the exception's class is trusted."""
     record = _one(error, trace or error.__traceback__, FIRST_FRAMES, LAST_FRAMES, MESSAGE_LIMIT)
     record["chain"] = [_linked(link, other) for link, other in _chain(error)]
     return record
 
 
-def _linked(link, error):
+def _linked(link: str, error: BaseException) -> dict[str, Any]:
     record = _one(error, error.__traceback__, 0, CHAIN_FRAMES, 300)
     record["link"] = link
     return record
 
 
-def _chain(error):
+def _chain(error: BaseException) -> list[tuple[str, BaseException]]:
     """(link, exception) pairs behind ``error``, nearest first, each exception once."""
-    found, seen, queue = [], {id(error)}, [error]
+    found: list[tuple[str, BaseException]] = []
+    seen, queue = {id(error)}, [error]
     while queue and len(found) < CHAIN_LIMIT:
         for link, other in _neighbours(queue.pop(0)):
             if id(other) not in seen:
@@ -49,37 +61,39 @@ def _chain(error):
     return found
 
 
-def _neighbours(error):
-    pairs = []
+def _neighbours(error: BaseException) -> list[tuple[str, BaseException]]:
+    pairs: list[tuple[str, BaseException]] = []
     if error.__cause__ is not None:
         pairs.append(("cause", error.__cause__))
     if error.__context__ is not None and not error.__suppress_context__:
         pairs.append(("context", error.__context__))
     if "builtins.BaseExceptionGroup" in _mro(error) or _is_group_backport(error):
-        members = error.exceptions
+        members = getattr(error, "exceptions", ())
         if isinstance(members, (tuple, list)):
             pairs += [("member", member) for member in members if isinstance(member, BaseException)]
     return pairs
 
 
-def _is_group_backport(error):
+def _is_group_backport(error: BaseException) -> bool:
     return any(name.endswith(".BaseExceptionGroup") for name in _mro(error))
 
 
-def _mro(error):
+def _mro(error: BaseException) -> list[str]:
     return [_name(cls) for cls in type(error).__mro__]
 
 
-def _name(cls):
+def _name(cls: type) -> str:
     module = cls.__dict__.get("__module__")
     if not isinstance(module, str):
         module = "builtins"
-    return (module + "." + type.__dict__["__qualname__"].__get__(cls))[:300]
+    return (module + "." + str(type.__dict__["__qualname__"].__get__(cls)))[:300]
 
 
-def _one(error, trace, first, last, limit):
+def _one(
+    error: BaseException, trace: types.TracebackType | None, first: int, last: int, limit: int
+) -> dict[str, Any]:
     mro = _mro(error)
-    record = {
+    record: dict[str, Any] = {
         "type": mro[0],
         "mro": mro[:30],
         "message": _message(error, limit),
@@ -89,7 +103,7 @@ def _one(error, trace, first, last, limit):
     return record
 
 
-def _add_details(record, error, mro):
+def _add_details(record: dict[str, Any], error: BaseException, mro: list[str]) -> None:
     if isinstance(error, OSError) and isinstance(_errno(error), int):
         record["errno"] = _errno(error)
     if isinstance(error, ImportError) and isinstance(_import_name(error), str):
@@ -103,7 +117,7 @@ def _add_details(record, error, mro):
         record["fixture"] = fixture if isinstance(fixture, str) else ""
 
 
-def _add_owner(record, target):
+def _add_owner(record: dict[str, Any], target: object) -> None:
     """Of which module the object is that lacks an attribute (the interpreter tells from 3.10 on)."""
     if target is None:
         return
@@ -121,40 +135,40 @@ def _add_owner(record, target):
         record["owner_file"] = file[:1000]
 
 
-def _message(error, limit):
+def _message(error: BaseException, limit: int) -> str:
     """The message without running a ``__str__`` of the tested code unguarded."""
     args = _args(error)
     if len(args) == 1 and type(args[0]) is str and not isinstance(error, KeyError):
-        return args[0][:limit]
+        return str(args[0][:limit])
     lines = _format_only(type(error), error)
     text = "".join(lines[-1:] if isinstance(error, SyntaxError) else lines).strip()
     label, colon, rest = text.partition(": ")
     return (rest if colon and " " not in label else "" if text in _labels(error) else text)[:limit]
 
 
-def _labels(error):
+def _labels(error: BaseException) -> tuple[str, str]:
     cls = type(error)
     return (cls.__name__, _name(cls))
 
 
-def _frames(trace, first, last):
+def _frames(trace: types.TracebackType | None, first: int, last: int) -> list[list[Any]]:
     """[file, line, function] from the outermost on; the middle of a deep stack is left out."""
-    head, tail = [], []
+    leading: list[list[Any]] = []
+    head: list[list[Any]] = []
+    tail: list[list[Any]] = []
     while trace is not None:
-        frame = [_file(trace.tb_frame.f_code.co_filename), _line(trace), trace.tb_frame.f_code.co_name[:200]]
-        if len(head) < first:
+        code = trace.tb_frame.f_code
+        file = _file(code.co_filename)
+        frame = [file, trace.tb_lineno or 0, code.co_name[:200]]
+        trace = trace.tb_next
+        if not head and not tail and any(part in file for part in _RUNNERS):
+            leading = [*leading[1 - _LAST_OF_RUNNER :], frame]
+        elif len(head) < first:
             head.append(frame)
         else:
-            tail.append(frame)
-            if len(tail) > last:
-                del tail[0]
-        trace = trace.tb_next
-    return head + tail
+            tail = [*tail[1 - last :], frame] if len(tail) >= last else [*tail, frame]
+    return head + tail or leading
 
 
-def _line(trace):
-    return trace.tb_lineno if isinstance(trace.tb_lineno, int) else 0
-
-
-def _file(name):
+def _file(name: str) -> str:
     return (name if name.startswith("<") or _isabs(name) else _join(_start, name))[:600]

@@ -8,26 +8,28 @@ named by ``REDFIRST_REPORT_FD``. Both are gone before anything of the project is
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 
 _PACKAGE = "_redfirst_harness"
 
 
-def _load(folder):
-    """The modules beside this file as a package of their own, which leaves no trace in the import system."""
+def _load(folder: str) -> ModuleType:
+    """The launcher beside this file, in a package of its own that is later hidden from the import system."""
     import importlib
     import importlib.util
 
     spec = importlib.util.spec_from_file_location(
         _PACKAGE, folder + "/__init__.py", submodule_search_locations=[folder]
     )
+    assert spec is not None
+    assert spec.loader is not None
     package = importlib.util.module_from_spec(spec)
     sys.modules[_PACKAGE] = package
     spec.loader.exec_module(package)
-    names = ("channel", "raised", "witness", "origins", "launch")
-    return {name: importlib.import_module(_PACKAGE + "." + name) for name in names}
+    return importlib.import_module(_PACKAGE + ".launch")
 
 
-def main():
+def main() -> None:
     """Set the observers up, then hand over to the runner."""
     import json
     import os
@@ -38,8 +40,7 @@ def main():
     if sys.path and os.path.abspath(sys.path[0]) == folder:
         del sys.path[0]
     bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    modules = _load(folder)
-    run = modules["launch"].prepare(settings, sys.argv[1], sys.argv[3:], folder, modules)
+    run = _load(folder).prepare(settings, sys.argv[1], sys.argv[3:], folder)
     sys.dont_write_bytecode = bytecode
     for name in [name for name in sys.modules if name.split(".")[0] == _PACKAGE]:
         del sys.modules[name]

@@ -9,6 +9,10 @@ import random
 import sys
 import types
 import unittest
+from typing import Any
+
+from .channel import Channel
+from .raised import describe
 
 _Text = unittest.TextTestResult
 _original = {
@@ -29,27 +33,26 @@ _test_names = unittest.TestLoader().getTestCaseNames
 _realpath = os.path.realpath
 
 
-def run(arguments, settings, channel, describe):
+def run(arguments: list[str], settings: dict[str, Any], channel: Channel) -> int:
     """The exit status of ``python -m unittest ARGUMENTS``."""
-    channel.send("runner", name="unittest", version="%d.%d" % sys.version_info[:2])
+    channel.send("runner", name="unittest", version=".".join(map(str, sys.version_info[:2])))
     if settings["collect_only"]:
-        _import_files(settings, channel, describe)
+        _import_files(settings, channel)
         channel.send_list("available", _available(settings))
         return 0
-    loader = _make_loader(settings, channel, describe)
     try:
         unittest.main(
             module=None,
             argv=[sys.argv[0], *list(arguments)],
-            testRunner=_make_runner(channel, describe),
-            testLoader=loader(),
+            testRunner=_runner_for(channel),
+            testLoader=_Loader(settings, channel),
         )
     except SystemExit as end:
-        return int(end.code or 0)
+        return int(end.code) if isinstance(end.code, (int, bool)) else int(end.code is not None)
     return 0
 
 
-def identity(test):
+def identity(test: Any) -> str:
     """The dotted name of a test, whatever its own ``id`` says."""
     cls = type(test)
     method = test.__dict__.get("_testMethodName")
@@ -58,54 +61,59 @@ def identity(test):
     return str(test)[:1000]
 
 
-def _flat(suite):
+def _flat(suite: Any) -> list[Any]:
     if isinstance(suite, unittest.BaseTestSuite):
         return [test for part in suite for test in _flat(part)]
     return [suite]
 
 
-def _is_placeholder(test):
+def _is_placeholder(test: Any) -> bool:
     return type(test).__name__ == "_FailedTest" and type(test).__module__ == "unittest.loader"
 
 
-def _make_loader(settings, channel, describe):
-    class Loader(unittest.TestLoader):
-        """Tells why a name could not be loaded, then goes on as unittest does."""
+class _Loader(unittest.TestLoader):
+    """Tells why a name could not be loaded, then goes on as unittest does."""
 
-        def loadTestsFromName(self, name, module=None):  # noqa: N802
-            try:
-                tests = super().loadTestsFromName(name, module)
-            except BaseException as error:
-                skipped = isinstance(error, unittest.SkipTest)
-                kind = "collect_skip" if skipped else "collect_error"
-                channel.send(kind, of=name, raised=describe(error), text=str(error)[:500])
-                raise
-            if any(_is_placeholder(test) for test in _flat(tests)):
-                error = _import_error(name)
-                if error is None:
-                    channel.send_list("not_found", [name])
-                else:
-                    channel.send("collect_error", of=name, raised=describe(error))
-            return tests
+    def __init__(self, settings: dict[str, Any], channel: Channel) -> None:
+        super().__init__()
+        self._settings = settings
+        self._channel = channel
 
-        def loadTestsFromNames(self, names, module=None):  # noqa: N802
-            suite = super().loadTestsFromNames(names, module)
-            tests = _flat(suite)
-            if settings["shuffle"] and len(tests) > 1:
-                before = list(tests)
-                random.Random(settings["seed"]).shuffle(tests)
-                if tests == before:
-                    tests.reverse()
-                suite = self.suiteClass(tests)
-            real = [identity(test) for test in tests if not _is_placeholder(test)]
-            channel.send_list("selected", real)
-            channel.send_list("available", _available(settings))
-            return suite
+    def loadTestsFromName(self, name: str, module: Any = None) -> Any:  # noqa: N802
+        try:
+            tests = super().loadTestsFromName(name, module)
+        except BaseException as error:
+            kind = "collect_skip" if isinstance(error, unittest.SkipTest) else "collect_error"
+            record = describe(error)
+            self._channel.send(kind, of=name, raised=record, text=record["message"][:500])
+            raise
+        if any(_is_placeholder(test) for test in _flat(tests)):
+            self._tell_missing(name)
+        return tests
 
-    return Loader
+    def _tell_missing(self, name: str) -> None:
+        error = _import_error(name)
+        if error is None:
+            self._channel.send_list("not_found", [name])
+        else:
+            self._channel.send("collect_error", of=name, raised=describe(error))
+
+    def loadTestsFromNames(self, names: Any, module: Any = None) -> Any:  # noqa: N802
+        suite = super().loadTestsFromNames(names, module)
+        tests = _flat(suite)
+        if self._settings["shuffle"] and len(tests) > 1:
+            before = list(tests)
+            random.Random(self._settings["seed"]).shuffle(tests)
+            if tests == before:
+                tests.reverse()
+            suite = self.suiteClass(tests)
+        real = [identity(test) for test in tests if not _is_placeholder(test)]
+        self._channel.send_list("selected", real)
+        self._channel.send_list("available", _available(self._settings))
+        return suite
 
 
-def _import_error(name):
+def _import_error(name: str) -> BaseException | None:
     """The error that kept a module of ``name`` from loading; None if it is only that some part is absent."""
     parts = name.split(".")
     while parts:
@@ -122,17 +130,17 @@ def _import_error(name):
     return None
 
 
-def _import_files(settings, channel, describe):
+def _import_files(settings: dict[str, Any], channel: Channel) -> None:
     """Import the patched files under the first dotted name that leads to them."""
     for path in settings["patched"]:
         whole = _realpath(os.path.join(settings["mount"], path))
         parts = os.path.relpath(whole, _realpath(os.getcwd()))[: -len(".py")].split("/")
         parts = [part for part in parts if part != ".."]
-        while parts and not _imports(".".join(parts), path, channel, describe):
+        while parts and not _imports(".".join(parts), path, channel):
             del parts[0]
 
 
-def _imports(name, path, channel, describe):
+def _imports(name: str, path: str, channel: Channel) -> bool:
     try:
         importlib.import_module(name)
     except ModuleNotFoundError as error:
@@ -145,10 +153,10 @@ def _imports(name, path, channel, describe):
     return True
 
 
-def _available(settings):
+def _available(settings: dict[str, Any]) -> list[str]:
     """Ids of all tests of the loaded modules whose file is among the patched."""
     files = {_realpath(os.path.join(settings["mount"], path)) for path in settings["patched"]}
-    found = {}
+    found: dict[str, None] = {}
     for module in list(sys.modules.values()):
         if not isinstance(module, types.ModuleType):
             continue
@@ -162,85 +170,87 @@ def _available(settings):
     return list(found)
 
 
-def _is_own(cls):
+def _is_own(cls: type) -> bool:
     return not cls.__module__.startswith("unittest.")
 
 
-def _make_runner(channel, describe):
-    class Result(_Text):
-        """Tells each outcome before unittest's own bookkeeping sees it."""
+class _Result(unittest.TextTestResult):
+    """Tells each outcome before unittest's own bookkeeping sees it."""
 
-        def startTest(self, test):  # noqa: N802
-            if not _is_placeholder(test):
-                channel.send("node", id=identity(test))
-            _original["startTest"](self, test)
+    channel: Channel
 
-        def stopTest(self, test):  # noqa: N802
-            if not _is_placeholder(test):
-                channel.send("finish", id=identity(test))
-            _original["stopTest"](self, test)
+    def startTest(self, test: Any) -> None:  # noqa: N802
+        if not _is_placeholder(test):
+            self.channel.send("node", id=identity(test))
+        _original["startTest"](self, test)
 
-        def addSuccess(self, test):  # noqa: N802
-            channel.send("outcome", id=identity(test), outcome="passed", reason="")
-            _original["addSuccess"](self, test)
+    def stopTest(self, test: Any) -> None:  # noqa: N802
+        if not _is_placeholder(test):
+            self.channel.send("finish", id=identity(test))
+        _original["stopTest"](self, test)
 
-        def addError(self, test, err):  # noqa: N802
+    def addSuccess(self, test: Any) -> None:  # noqa: N802
+        self._outcome_of(test, "passed", "")
+        _original["addSuccess"](self, test)
+
+    def addError(self, test: Any, err: Any) -> None:  # noqa: N802
+        self._tell(test, err)
+        _original["addError"](self, test, err)
+
+    def addFailure(self, test: Any, err: Any) -> None:  # noqa: N802
+        self._tell(test, err)
+        _original["addFailure"](self, test, err)
+
+    def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:  # noqa: N802
+        if err is not None:
             self._tell(test, err)
-            _original["addError"](self, test, err)
+        _original["addSubTest"](self, test, subtest, err)
 
-        def addFailure(self, test, err):  # noqa: N802
-            self._tell(test, err)
-            _original["addFailure"](self, test, err)
+    def addSkip(self, test: Any, reason: str) -> None:  # noqa: N802
+        self._outcome_of(test, "skipped", reason)
+        _original["addSkip"](self, test, reason)
 
-        def addSubTest(self, test, subtest, err):  # noqa: N802
-            if err is not None:
-                self._tell(test, err)
-            _original["addSubTest"](self, test, subtest, err)
+    def addExpectedFailure(self, test: Any, err: Any) -> None:  # noqa: N802
+        self._outcome_of(test, "xfailed", "expected failure")
+        _original["addExpectedFailure"](self, test, err)
 
-        def addSkip(self, test, reason):  # noqa: N802
-            self._outcome_of(test, "skipped", reason)
-            _original["addSkip"](self, test, reason)
+    def addUnexpectedSuccess(self, test: Any) -> None:  # noqa: N802
+        self._outcome_of(test, "xpassed", "unexpected success")
+        _original["addUnexpectedSuccess"](self, test)
 
-        def addExpectedFailure(self, test, err):  # noqa: N802
-            self._outcome_of(test, "xfailed", "expected failure")
-            _original["addExpectedFailure"](self, test, err)
+    def _tell(self, test: Any, err: Any) -> None:
+        if _is_placeholder(test):
+            return
+        raised = describe(err[1], err[2])
+        if _is_holder(test):
+            self.channel.send("holder", of=_held(test), outcome="failed", raised=raised)
+        else:
+            self.channel.send("raised", id=identity(_method(test)), raised=raised)
 
-        def addUnexpectedSuccess(self, test):  # noqa: N802
-            self._outcome_of(test, "xpassed", "unexpected success")
-            _original["addUnexpectedSuccess"](self, test)
-
-        def _tell(self, test, err):
-            if _is_placeholder(test):
-                return
-            raised = describe(err[1], err[2])
-            if _is_holder(test):
-                channel.send("holder", of=_held(test), outcome="failed", raised=raised)
-            else:
-                channel.send("raised", id=identity(_method(test)), raised=raised)
-
-        def _outcome_of(self, test, outcome, reason):
-            if _is_holder(test):
-                channel.send("holder", of=_held(test), outcome=outcome, reason=str(reason)[:500])
-            else:
-                name = identity(_method(test))
-                channel.send("outcome", id=name, outcome=outcome, reason=str(reason)[:500])
-
-    class Runner(unittest.TextTestRunner):
-        resultclass = Result
-
-    return Runner
+    def _outcome_of(self, test: Any, outcome: str, reason: object) -> None:
+        if _is_holder(test):
+            self.channel.send("holder", of=_held(test), outcome=outcome, reason=str(reason)[:500])
+        else:
+            name = identity(_method(test))
+            self.channel.send("outcome", id=name, outcome=outcome, reason=str(reason)[:500])
 
 
-def _method(test):
+def _runner_for(channel: Channel) -> Any:
+    """A runner class whose results tell ``channel``."""
+    result = type("Result", (_Result,), {"channel": channel})
+    return type("Runner", (unittest.TextTestRunner,), {"resultclass": result})
+
+
+def _method(test: Any) -> Any:
     """The method's test for a subtest."""
     inner = test.__dict__.get("test_case")
     return inner if isinstance(inner, unittest.TestCase) else test
 
 
-def _is_holder(test):
+def _is_holder(test: Any) -> bool:
     return type(test).__name__ == "_ErrorHolder" and type(test).__module__ == "unittest.suite"
 
 
-def _held(test):
+def _held(test: Any) -> str:
     """``setUpClass (module.Class)`` and the like."""
     return str(test.__dict__.get("description", ""))[:500]

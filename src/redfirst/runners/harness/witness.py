@@ -9,10 +9,15 @@ from __future__ import annotations
 import os
 import socket
 import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .channel import Channel
 
 WRITE_LIMIT = 200
 NETWORK_LIMIT = 20
 
+_FDS = "/proc/self/fd/"
 _O_WRITE = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _realpath, _dirname, _basename = os.path.realpath, os.path.dirname, os.path.basename
 _join, _isabs = os.path.join, os.path.isabs
@@ -24,12 +29,12 @@ _hostname = socket.gethostname()
 class Witness:
     """Turns audit events into reports. ``guarded``: folders of which writes are told."""
 
-    def __init__(self, channel, guarded):
+    def __init__(self, channel: Channel, guarded: Iterable[str | None]) -> None:
         self._channel = channel
         self._guarded = tuple(_realpath(folder).rstrip("/") + "/" for folder in guarded if folder)
-        self._writes = set()
-        self._network = set()
-        self._handlers = {
+        self._writes: set[str] = set()
+        self._network: set[str] = set()
+        self._handlers: dict[str, Callable[[str, tuple[Any, ...]], None]] = {
             "open": self._open,
             "os.rename": self._rename,
             "os.remove": self._at_one,
@@ -44,18 +49,18 @@ class Witness:
             "socket.gethostbyname": self._look_up,
         }
 
-    def install(self):
+    def install(self) -> None:
         """Start watching; there is no way back."""
         handlers = self._handlers
 
-        def hook(name, args):
+        def hook(name: str, args: tuple[Any, ...]) -> None:
             handler = handlers.get(name)
             if handler is not None:
                 handler(name, args)
 
         sys.addaudithook(hook)
 
-    def _open(self, _name, args):
+    def _open(self, _name: str, args: tuple[Any, ...]) -> None:
         path, mode, flags = args
         if isinstance(mode, str):
             writes = any(letter in mode for letter in "wax+")
@@ -64,24 +69,24 @@ class Witness:
         if writes and not isinstance(path, int):
             self._written("open", path, None)
 
-    def _rename(self, _name, args):
+    def _rename(self, _name: str, args: tuple[Any, ...]) -> None:
         source, target, source_dir, target_dir = args
         self._written("rename", source, source_dir)
         self._written("rename", target, target_dir)
 
-    def _at_one(self, name, args):
+    def _at_one(self, name: str, args: tuple[Any, ...]) -> None:
         self._written(name[3:], args[0], args[1])
 
-    def _at_two(self, name, args):
+    def _at_two(self, name: str, args: tuple[Any, ...]) -> None:
         self._written(name[3:], args[0], args[2])
 
-    def _truncate(self, _name, args):
+    def _truncate(self, _name: str, args: tuple[Any, ...]) -> None:
         self._written("truncate", args[0], None)
 
-    def _link(self, name, args):
+    def _link(self, name: str, args: tuple[Any, ...]) -> None:
         self._written(name[3:], args[1], args[-1])
 
-    def _written(self, what, path, folder):
+    def _written(self, what: str, path: object, folder: object) -> None:
         whole = _located(path, folder, what)
         if whole is None or not whole.startswith(self._guarded) or _is_cache(whole):
             return
@@ -89,19 +94,19 @@ class Witness:
             self._writes.add(whole)
             self._channel.offer("write", what=what, path=whole[:2000])
 
-    def _connect(self, _name, args):
+    def _connect(self, _name: str, args: tuple[Any, ...]) -> None:
         address = args[1]
         if isinstance(address, tuple) and address and isinstance(address[0], str):
             self._reached("connect", address[0])
 
-    def _look_up(self, _name, args):
+    def _look_up(self, _name: str, args: tuple[Any, ...]) -> None:
         host = args[0]
         if isinstance(host, (bytes, bytearray)):
             host = bytes(host).decode("ascii", "replace")
         if isinstance(host, str):
             self._reached("look-up", host)
 
-    def _reached(self, what, host):
+    def _reached(self, what: str, host: str) -> None:
         if host in _LOCAL_HOSTS or host == _hostname or host.startswith(("127.", "::ffff:127.")):
             return
         if host.endswith(".localhost") or host in self._network or len(self._network) >= NETWORK_LIMIT:
@@ -110,17 +115,17 @@ class Witness:
         self._channel.offer("network", what=what, host=host[:300])
 
 
-def _located(path, folder, what):
+def _located(path: object, folder: object, what: str) -> str | None:
     """The real absolute path that an operation touches; the last part is not followed if it is replaced."""
     try:
         if isinstance(path, int):
-            return _readlink("/proc/self/fd/%d" % path)
+            return _readlink(_FDS + str(path))
         if not isinstance(path, (str, bytes)):
             return None
         text = _fsdecode(path)
         if not _isabs(text):
             inside = isinstance(folder, int) and folder >= 0
-            text = _join(_readlink("/proc/self/fd/%d" % folder) if inside else _getcwd(), text)
+            text = _join(_readlink(_FDS + str(folder)) if inside else _getcwd(), text)
         if what in ("open", "chmod", "truncate"):
             return _realpath(text)
         return _join(_realpath(_dirname(text)), _basename(text))
@@ -128,7 +133,7 @@ def _located(path, folder, what):
         return None
 
 
-def _is_cache(path):
+def _is_cache(path: str) -> bool:
     return (
         "/__pycache__/" in path or "/.pytest_cache" in path or path.endswith((".pyc", ".pyo", "/__pycache__"))
     )

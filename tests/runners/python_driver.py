@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plain local driver keeps the adapters honest: their plans are really run, without any sandbox."""
+"""Runs the plans of Python runners as plain processes, without any sandbox."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from pathlib import Path
 from redfirst.core.environment import Environment
 from redfirst.core.evidence import Place, RunReport
 from redfirst.runners.protocol import Command, Plan, Runner
-from redfirst.runners.pytest_runner import PytestRunner
 from redfirst.sandbox.protocol import Completed, End, Isolation
 
 TEST_FOLDERS = ("tests", "test")
@@ -172,9 +171,3 @@ def write_files(root: Path, files: Mapping[str, str]) -> Path:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     return root
-
-
-def test_the_driver_runs_a_plan(tmp_path):
-    write_files(tmp_path, {"tests/test_a.py": "def test_a():\n    assert 1\n"})
-    report = observe(PytestRunner(), tmp_path, "pytest tests/test_a.py::test_a")
-    assert [node.node for node in report.nodes] == ["tests/test_a.py::test_a"]

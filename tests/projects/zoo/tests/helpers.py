@@ -1,0 +1,2 @@
+def stumble():
+    raise ValueError("a helper's own")
