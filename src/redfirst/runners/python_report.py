@@ -69,7 +69,7 @@ def tampering_seen(stream: Stream, project: Project) -> tuple[str, ...]:
 
 
 def _protected(path: str, project: Project) -> str:
-    if path.startswith(HARNESS_INSIDE + "/"):
+    if path.startswith((HARNESS_INSIDE + "/", f"{HARNESS}/")):
         return "the harness"
     relative, place = project.place(path)
     if place is Place.OUTSIDE:

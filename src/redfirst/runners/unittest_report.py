@@ -68,12 +68,11 @@ def read_report(key: bytes, completed: Completed, project: Project) -> RunReport
 
 
 def _gather(stream: Stream) -> list[_Node]:
+    """The nodes in their order; some interpreters never start a test that is marked to be skipped."""
     nodes: dict[str, _Node] = {}
     for event in stream.of("node", "raised", "outcome", "finish"):
         name = event.text("id")
-        if event.kind != "node" and name not in nodes:
-            continue
-        node = nodes.setdefault(name, _Node(name))
+        node = nodes.setdefault(name, _Node(name, finished=event.kind != "node"))
         if event.kind == "raised":
             node.raised.append(event)
         elif event.kind == "outcome":
