@@ -81,7 +81,7 @@ class NodeRunner:
         return RunReport(
             nodes=reading.nodes(),
             selected=tuple(known["titles"]),
-            deselected=reading.in_skipped_suites(),
+            deselected=reading.left_out(),
             available=reading.available(known["patched"]),
             collection_failures=reading.collection_failures(),
             complete=collecting or reading.complete(),

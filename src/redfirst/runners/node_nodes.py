@@ -136,15 +136,11 @@ class Reading:
         failures.extend(self._failure(entry) for entry in broken)
         return tuple(failures)
 
-    def in_skipped_suites(self) -> tuple[str, ...]:
-        """Tests that a file's text puts into a suite which is skipped whole."""
-        titles = []
-        for suite in self.report.entries:
-            if suite.suite and suite.skip and suite.selected:
-                prefix = SEPARATOR.join(suite.path) + SEPARATOR
-                text = self._titles(self._relative(suite.file))
-                titles += [title for title in text if title.startswith(prefix)]
-        return tuple(dict.fromkeys(titles))
+    def left_out(self) -> tuple[str, ...]:
+        """Selected tests that a file's text has and that did not run: those of a suite skipped whole."""
+        ran = {SEPARATOR.join(entry.path) for entry in self.tests if entry.selected}
+        titles = (title for path in self.files for title in self._titles(path) if self._chosen(title))
+        return tuple(dict.fromkeys(title for title in titles if title not in ran))
 
     def available(self, patched: Sequence[str]) -> tuple[str, ...]:
         """Tests of the patched files, from the stream where it has them all, else from the text too."""
@@ -187,7 +183,11 @@ class Reading:
         """Problems, and signs that somebody else wrote to the report."""
         report = self.report
         problems = [f"{name} has a result without a beginning" for name in report.unpaired]
-        failed = [e for e in (*report.entries, *report.files) if not e.passed and not e.todo and not e.skip]
+        failed = [
+            entry
+            for entry in (*report.entries, *report.files)
+            if not (entry.passed or entry.suite or entry.todo or entry.skip)
+        ]
         if report.ended and status == 0 and failed:
             problems.append("the runner ended with status 0 though tests failed")
         anything = [e for e in (*report.entries, *report.files) if not e.passed]

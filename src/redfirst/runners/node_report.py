@@ -141,12 +141,14 @@ def _file(record: Mapping[str, Any]) -> str:
 
 
 def _is_file(record: Mapping[str, Any]) -> bool:
-    """Whether it is about a whole file: named by its path, at its first place or at none."""
+    """Whether it is about a whole file: it bears the file's path for a name (newer runners: a relative one)."""
     name, file = str(record.get("name") or "").removeprefix("file://"), _file(record)
+    if record.get("nesting") != 0:
+        return False
     if not file:
-        return name.startswith("/") and record.get("nesting") == 0 and not record.get("line")
+        return name.startswith("/") and not record.get("line")
     place = (record.get("line") or 1, record.get("column") or 1)
-    return place == _FILE_PLACE and (name == file or file.endswith("/" + name.removeprefix("./")))
+    return name == file or (place == _FILE_PLACE and file.endswith("/" + name.removeprefix("./")))
 
 
 def _entry(record: Mapping[str, Any], path: tuple[str, ...]) -> Entry:

@@ -1,0 +1,3 @@
+//! Counts of words.
+
+pub mod count;
