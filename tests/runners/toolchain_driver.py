@@ -47,7 +47,7 @@ class Folder:
             return None
 
     def owns_module(self, name: str) -> bool:
-        return False
+        return (self.root / f"{name}.py").exists()
 
 
 def copy_project(name: str, folder: Path) -> Folder:
