@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which lines of a Rust source file are tests: the modules under ``#[cfg(test)]``."""
+
+from __future__ import annotations
+
+import re
+
+_CFG = re.compile(r"#\s*\[\s*cfg\s*\(\s*(?:test|all\s*\([^)]*\btest\b[^)]*\))\s*\)\s*\]")
+_MODULE = re.compile(r"\s*(?:#\s*\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))?\s+)?mod\s+\w+\s*\{")
+_TOKEN = re.compile(
+    r'//[^\n]*|/\*.*?\*/|b?r(#*)".*?"\1|b?"(?:[^"\\]|\\.)*"|b?\'(?:[^\'\\\n]|\\.[^\'\n]*)\'', re.DOTALL
+)
+_TEST = re.compile(r"#\s*\[\s*(?:\w+\s*::\s*)*test\b[^\]]*\]")
+_ATTRIBUTES = re.compile(r"((?:#\s*\[[^\]]*\]\s*)*)(?:pub(?:\([^)]*\))?\s+)?(?:async\s+)?fn\s+(\w+)")
+
+
+def masked(text: str) -> str:
+    """The text with comments and literals blanked, line ends and length kept."""
+    return _TOKEN.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+
+
+def split_tests(text: str) -> tuple[str, str]:
+    """(everything outside the test modules, the test modules), blank lines and margins dropped."""
+    blank = masked(text)
+    outside, inside, at = [], [], 0
+    for start, end in _modules(blank):
+        outside.append(text[at:start])
+        inside.append(text[start:end])
+        at = end
+    outside.append(text[at:])
+    return _squeezed(outside), _squeezed(inside)
+
+
+def _modules(blank: str) -> list[tuple[int, int]]:
+    found, at = [], 0
+    while (attribute := _CFG.search(blank, at)) is not None:
+        module = _MODULE.match(blank, attribute.end())
+        at = attribute.end()
+        if module is None:
+            continue
+        end = _closing(blank, module.end())
+        found.append((attribute.start(), end))
+        at = end
+    return found
+
+
+def _closing(blank: str, at: int) -> int:
+    """Just behind the brace that closes the one before ``at``."""
+    depth = 1
+    while at < len(blank) and depth:
+        depth += {"{": 1, "}": -1}.get(blank[at], 0)
+        at += 1
+    return at
+
+
+def _squeezed(pieces: list[str]) -> str:
+    return "\n".join(line.strip() for line in "\n".join(pieces).splitlines() if line.strip())
+
+
+def changed_outside_tests(old: bytes | None, new: bytes | None) -> bool:
+    """Whether anything but test modules differs; a missing file counts as empty."""
+    return split_tests(_text(old))[0] != split_tests(_text(new))[0]
+
+
+def changed_test_lines(old: bytes | None, new: bytes | None) -> bool:
+    """Whether any test module differs."""
+    return split_tests(_text(old))[1] != split_tests(_text(new))[1]
+
+
+def test_attributes(text: str) -> dict[str, tuple[str, ...]]:
+    """Name of each ``#[test]`` function and its attributes, spaces dropped."""
+    found = {}
+    for match in _ATTRIBUTES.finditer(masked(text)):
+        words = tuple(re.sub(r"\s+", "", word) for word in re.findall(r"#\s*\[[^\]]*\]", match[1]))
+        if any(_TEST.match(word) for word in words):
+            found[match[2]] = words
+    return found
+
+
+def _text(data: bytes | None) -> str:
+    return (data or b"").decode("utf-8", "replace")
