@@ -41,10 +41,7 @@ class FolderProject:
         return relative, Place.TEST if is_test else Place.SOURCE
 
     def read(self, path: str) -> bytes | None:
-        if path in self.files:
-            return self.files[path]
-        file = self.root / path
-        return file.read_bytes() if file.is_file() else None
+        return self.files.get(path)
 
     def owns_module(self, name: str) -> bool:
         roots = [self.root, self.root / "src", self.root / "tests"]
@@ -161,8 +158,27 @@ def observed(
         patched=patched,
         collect_only=collect_only,
     )
+    before = {str(file.relative_to(root)): file.read_bytes() for file in root.rglob("*") if file.is_file()}
     completed = start(plan, root, env)
-    return runner.parse(plan, completed, FolderProject(root)), completed
+    return runner.parse(plan, completed, FolderProject(root, None, before)), completed
+
+
+def interpreters() -> dict[str, str]:
+    """Other Python interpreters of this machine that start, by version (``3.8``), oldest first."""
+    folders = [Path(folder) for folder in os.environ["PATH"].split(os.pathsep)]
+    folders += [folder.parent / "bin" for folder in Path(sys.base_prefix).parent.glob("3.*/bin")]
+    found = {}
+    for minor in range(8, 15):
+        for folder in folders:
+            exe = folder / f"python3.{minor}"
+            if f"3.{minor}" not in found and exe.is_file() and _starts(exe):
+                found[f"3.{minor}"] = str(exe)
+    return found
+
+
+def _starts(exe: Path) -> bool:
+    done = subprocess.run([exe, "-c", "import unittest, venv"], capture_output=True, check=False)
+    return done.returncode == 0
 
 
 def write_files(root: Path, files: Mapping[str, str]) -> Path:

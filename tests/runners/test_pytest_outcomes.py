@@ -174,7 +174,7 @@ def test_available_holds_the_unselected_too(report):
 
 
 def test_origins_are_the_projects_own(report):
-    assert {name for name, _ in report.origins} == {"zoo", "helpers", "test_zoo"}
+    assert {name for name, _ in report.origins} == {"zoo", "tests"}
 
 
 def test_collecting_alone_runs_nothing(tmp_path):

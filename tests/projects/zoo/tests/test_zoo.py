@@ -4,7 +4,7 @@ import unittest
 import pytest
 import zoo
 
-from helpers import stumble
+from .helpers import stumble
 
 
 def test_passes():
