@@ -20,9 +20,15 @@ def parse_contract(data: bytes | None) -> BehaviorContract:
     faults = [*_shape_faults(fields)]
     if faults:
         raise ContractInvalid("; ".join(faults), f"correct {CONTRACT_FILE}")
-    texts = {name: _text(fields[name]) for name in TEXT_FIELDS}
-    lists = {name: _texts(fields[name]) for name in LIST_FIELDS}
-    return BehaviorContract(**texts, **lists)
+    return BehaviorContract(
+        entrypoint=_text(fields["entrypoint"]),
+        trigger=_text(fields["trigger"]),
+        expected_output=_text(fields["expected_output"]),
+        issue_evidence=_texts(fields["issue_evidence"]),
+        alternative_hypotheses=_texts(fields["alternative_hypotheses"]),
+        non_assertions=_texts(fields["non_assertions"]),
+        test_nodes=_texts(fields["test_nodes"]),
+    )
 
 
 def contract_bytes(contract: BehaviorContract) -> bytes:

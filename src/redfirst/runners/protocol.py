@@ -52,8 +52,13 @@ class Plan:
 class Project(Protocol):
     """The patched tree as a parser sees it; pure look-ups, nothing runs."""
 
-    mount: str
-    prefix: str | None  # folder of the virtual environment, as seen inside
+    @property
+    def mount(self) -> str:
+        """Absolute path of the tree as the run sees it."""
+
+    @property
+    def prefix(self) -> str | None:
+        """Folder of the virtual environment, as seen inside."""
 
     def place(self, path: str) -> tuple[str, Place]:
         """For an absolute path inside: the workspace-relative path (or itself) and whose file it is."""
