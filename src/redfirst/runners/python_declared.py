@@ -10,16 +10,16 @@ import warnings
 from collections.abc import Iterable
 
 _TEST_FILE = re.compile(r"(^|_)tests?(_|\.py$)")
-_PATH = re.compile(r"\.[A-Za-z]\w*::")
 
 
 def split_id(node: str) -> tuple[str, tuple[str, ...]]:
-    """A pytest id as (path, names); the case stays with the last name, whatever it holds."""
-    marked = _PATH.search(node)
-    at = marked.end() - 2 if marked else node.find("::")
-    if at < 0:
+    """A pytest id as (path, names); the case stays with the last name, whatever it holds.
+
+    A bare name is a path without names.
+    """
+    path, separator, rest = node.partition("::")
+    if not separator or path.count("[") != path.count("]"):  # the separator lies inside a case
         return node, ()
-    path, rest = node[:at], node[at + 2 :]
     head, bracket, case = rest.partition("[")
     names = head.split("::")
     names[-1] += bracket + case
@@ -28,9 +28,8 @@ def split_id(node: str) -> tuple[str, tuple[str, ...]]:
 
 def base_name(node: str) -> str:
     """An id without its case."""
-    marked = _PATH.search(node)
-    start = marked.end() if marked else 0
-    at = node.find("[", start)
+    path, names = split_id(node)
+    at = node.find("[", len(path) if names else 0)
     return node[:at] if at >= 0 and node.endswith("]") else node
 
 
