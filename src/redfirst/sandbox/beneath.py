@@ -101,8 +101,11 @@ def _write(root: int, parts: Sequence[str], content: bytes, mode: int) -> None:
 
 def _remove(root: int, parts: Sequence[str]) -> None:
     """Remove a file, and the folders that this leaves empty, as Git does."""
-    with folder(root, parts[:-1]) as parent:
-        os.unlink(parts[-1], dir_fd=parent)
+    try:
+        with folder(root, parts[:-1]) as parent:
+            os.unlink(parts[-1], dir_fd=parent)
+    except FileNotFoundError:
+        return
     for depth in range(len(parts) - 1, 0, -1):
         with folder(root, parts[: depth - 1]) as parent:
             try:

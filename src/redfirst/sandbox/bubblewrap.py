@@ -1,60 +1,61 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bubblewrap backend: private mounts held by one process, each command in namespaces of its own."""
+"""Runs commands under bubblewrap, over an overlay whose upper folder is on a size-capped tmpfs.
+
+What one run costs: one process that holds the mounts, and the chain sh → nsenter → bwrap, each of which
+becomes the next. The command starts only when we have said "go" on its standard input, after we hold its
+namespace: if we die before, it reads the end of the pipe and ends; if we die later, bubblewrap's parent-death
+signal ends it. That signal follows the *thread* that started bubblewrap, so a run is started and awaited by
+one call on one thread; the holder waits on a pipe instead and may outlive its thread.
+"""
 
 from __future__ import annotations
 
-import itertools
-import math
+import functools
+import json
 import os
+import select
 import shutil
 import signal
 import subprocess
-import sys
-import tempfile
-import time
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from redfirst.core.environment import Bind
 from redfirst.core.errors import SandboxError
 from redfirst.core.limits import Limits
-from redfirst.sandbox.cgroups import Groups, open_groups
-from redfirst.sandbox.holder import Holder, open_holder
-from redfirst.sandbox.manifest import Manifest, compare, read_regular, scan, write_edit
-from redfirst.sandbox.overlay import upper_changes
+from redfirst.sandbox import cgroups, holder, snapshot
+from redfirst.sandbox.beneath import folder, lay, look, make_point, open_for_walk, parts_of, read_file
+from redfirst.sandbox.holder import Holder
+from redfirst.sandbox.meter import Meter, NamespaceProcesses
+from redfirst.sandbox.overlay_changes import Mark, UpperWalk
 from redfirst.sandbox.protocol import Change, Completed, End, FileEdit, Isolation
-from redfirst.sandbox.supervise import Ended, Watch, feed, killed_by, supervise
-from redfirst.sandbox.watchdog import tree_cpu_s, tree_memory_mb
+from redfirst.sandbox.supervise import Pipes, Supervisor, end_of, limit_script, pipe_pair
+from redfirst.sandbox.view import PATH, View, arguments, check_mount, etc_files, places
 
-_SYSTEM = ("/usr", "/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d")
-_ETC = (
-    "/etc/hosts",
-    "/etc/nsswitch.conf",
-    "/etc/localtime",
-    "/etc/ssl",
-    "/etc/ca-certificates",
-    "/etc/mime.types",
-)
-_NETWORK_ETC = ("/etc/resolv.conf", "/etc/host.conf", "/etc/gai.conf")
-_LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-_MARK = "/run/redfirst"
-_RESERVED = ("/proc", "/dev", "/sys", "/usr", "/etc", "/bin", "/sbin", "/lib", "/lib64", "/run")
-# $1 limits; the mark proves that everything before the command went well
-_LAUNCH = ': >/run/redfirst/started; eval "$1"; shift; exec "$@"'
-# $1 count, then that many files to write our id into, then the command
-_JOIN = 'n=$1; shift; while [ $n -gt 0 ]; do echo $$ >"$1"; shift; n=$((n-1)); done; exec "$@"'
-_USER = 1000
+NAME = "bubblewrap"
+_GO = b"go\n"
+#: How long the namespace may take to vanish once its first process was killed.
+_GONE_S = 20.0
+_STARTING_S = 1.0
+
+#: Inside: wait for the word, set the limit that must count this namespace alone, become the command.
+_LAUNCH = """
+read -r go || exit 125
+ulimit -u "$1" 2>/dev/null || ulimit -p "$1" 2>/dev/null
+shift
+exec /usr/bin/env -i "$@"
+"""
 
 
-class BubblewrapSandbox:
-    """Workspaces under bubblewrap 0.8 or later. ``scratch``: where mount points are made on the host."""
+@dataclass(frozen=True, slots=True)
+class Bubblewrap:
+    """The sandbox. ``program``: path of bubblewrap 0.8 or later; ``scratch``: where private folders lie."""
 
-    name = "bubblewrap"
-
-    def __init__(self, tool: str, scratch: Path | None = None) -> None:
-        self._tool = tool
-        self._scratch = scratch or Path(tempfile.gettempdir())
+    program: str
+    scratch: Path | None = None
+    name: str = NAME
 
     def fresh(
         self,
@@ -66,74 +67,99 @@ class BubblewrapSandbox:
         limits: Limits,
         copy: bool = False,
     ) -> BubblewrapWorkspace:
-        """A workspace over ``tree`` seen at ``mount``. Raises SandboxError."""
-        if not os.path.isabs(mount) or any((mount + "/").startswith(place + "/") for place in _RESERVED):
-            raise SandboxError(f"a workspace cannot be seen at {mount}", "move the checkout elsewhere")
-        holder = open_holder(
-            self._scratch, tree.resolve(), layer, disk_mb=limits.disk_mb, files=limits.files, copy=copy
-        )
-        return BubblewrapWorkspace(self._tool, holder, tree.resolve(), layer, mount, tuple(binds), copy, self)
+        """A new workspace over ``tree`` (never written). Raises SandboxError."""
+        where = check_mount(mount)
+        held = holder.start(tree, layer, limits, copy=copy, scratch=self.scratch)
+        try:
+            workspace = BubblewrapWorkspace(self, held, where, tree, layer, tuple(binds), copied=copy)
+            workspace.prepare()
+        except BaseException:
+            held.close()
+            raise
+        return workspace
 
     def guarantees(self) -> tuple[tuple[str, str], ...]:
-        """What holds for every run on this machine, by name and means."""
-        return self._guarantees
-
-    @cached_property
-    def _guarantees(self) -> tuple[tuple[str, str], ...]:
-        groups = open_groups(Limits(), f"redfirst-probe-{os.getpid()}")
-        have = set(groups.paths)
-        groups.close()
-        root = os.geteuid() == 0
-        processes = "cgroup" if "pids" in have else "none" if root else "rlimit"
-        return (
-            ("filesystem", "mount namespace, overlay on a capped tmpfs"),
-            ("network", "network namespace, loopback only"),
-            ("processes_killed", "process namespace"),
-            ("environment", "cleared"),
-            ("memory", "cgroup" if "memory" in have else "watchdog"),
-            ("processes", processes),
-            ("cpu", "cgroup" if have & {"cpuacct", "cpu"} else "watchdog"),
-            ("wall", "supervisor"),
-            ("output", "supervisor"),
-            ("file", "rlimit"),
-            ("disk", "tmpfs"),
-        )
+        """What is ensured here, and by which means."""
+        return _guarantees()
 
 
+@functools.cache
+def _guarantees() -> tuple[tuple[str, str], ...]:
+    had = {limit for site in cgroups.sites() for limit in site.limits}
+    processes = "watchdog" if os.geteuid() == 0 else "rlimit"
+    return (
+        ("network", "namespace"),
+        ("filesystem", "namespace"),
+        ("environment", "cleared"),
+        ("leftover processes", "namespace"),
+        ("wall", "clock"),
+        ("cpu", "cgroup" if "cpu" in had else "watchdog"),
+        ("memory", "cgroup" if "memory" in had else "watchdog"),
+        ("processes", "cgroup" if "processes" in had else processes),
+        ("file size", "rlimit"),
+        ("output", "reader"),
+        ("disk", "tmpfs"),
+    )
+
+
+@dataclass(slots=True)
 class BubblewrapWorkspace:
-    """One workspace; every run in it gets a fresh /tmp and HOME."""
+    """One tree as seen inside at ``mount``; see the protocol."""
 
-    _numbers = itertools.count(1)
+    sandbox: Bubblewrap
+    held: Holder
+    mount: str
+    tree: Path
+    layer: Path | None
+    binds: tuple[Bind, ...]
+    copied: bool
+    laid: dict[str, Mark | None] = field(default_factory=dict)
+    own: set[str] = field(default_factory=set)
+    before: dict[str, Mark] | None = None
+    merged: int = -1
+    runs: int = 0
+    closed: bool = False
 
-    def __init__(
-        self,
-        tool: str,
-        holder: Holder,
-        tree: Path,
-        layer: Path | None,
-        mount: str,
-        binds: tuple[Bind, ...],
-        copy: bool,
-        sandbox: BubblewrapSandbox,
-    ) -> None:
-        self.mount = mount.rstrip("/") or "/"
-        self._tool, self._holder, self._lower = tool, holder, (tree, *([layer] if layer else []))
-        self._binds, self._copy, self._sandbox = binds, copy, sandbox
-        self._edits: dict[str, FileEdit] = {}
-        self._points: set[str] = set()
-        self._before: Manifest | None = scan(self._tree) if copy else None
-
-    @property
-    def _tree(self) -> str:
-        return f"{self._holder.root}/tree"
+    def prepare(self) -> None:
+        """Open the tree from outside and write the few files of /etc."""
+        self.merged = os.open("tree", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.held.root)
+        home = places(self.mount, self.binds).home
+        lay(self.held.root, [FileEdit(f"etc/{n}", text.encode()) for n, text in etc_files(home).items()])
 
     def edit(self, edits: Sequence[FileEdit]) -> None:
-        """Lay files. Raises SandboxError when there is no room or a path leaves the tree."""
+        """Lay files before a run. Raises SandboxError."""
+        lay(self.merged, edits)
+        if self.copied:
+            if self.before is not None:
+                snapshot.renew(self.before, self.merged, [edit.path for edit in edits])
+            return
         for edit in edits:
-            write_edit(self._tree, edit)
-            self._edits[edit.path] = edit
-        if self._before is not None:
-            self._before = scan(self._tree)
+            path = "/".join(parts_of(edit.path))
+            state = look(self.held.root, f"upper/{path}") if edit.content is not None else None
+            self.laid[path] = Mark.of(state) if state else None
+
+    def read(self, path: str, limit: int = 1 << 20) -> bytes | None:
+        """At most ``limit`` bytes of a regular file; None if there is none."""
+        return read_file(self.merged, path, limit)
+
+    def changes(self) -> tuple[Change, ...]:
+        """What differs from the tree plus the edits."""
+        try:
+            if self.copied:
+                now = snapshot.take(self.merged)
+                return snapshot.compare(now if self.before is None else self.before, now, self.own)
+            with ExitStack() as opened:
+                lowers = [os.open(base, os.O_RDONLY | os.O_DIRECTORY) for base in self._lowers()]
+                for lower in lowers:
+                    opened.callback(os.close, lower)
+                upper = open_for_walk("upper", self.held.root)
+                opened.callback(os.close, upper)
+                return UpperWalk(lowers, self.laid, self.own).changes(upper)
+        except OSError as error:
+            raise SandboxError(f"the workspace cannot be read ({error})", "try again") from error
+
+    def _lowers(self) -> list[Path]:
+        return [base for base in (self.layer, self.tree) if base is not None]
 
     def run(
         self,
@@ -147,247 +173,257 @@ class BubblewrapWorkspace:
         writable: Sequence[str] | None = None,
         network: bool = False,
     ) -> Completed:
-        """Run one command to its end; see the protocol."""
-        number = next(self._numbers)
-        private = f"{self._holder.root}/tmp/{number}"
-        for name in ("", "/tmp", "/home", "/mark"):
-            os.mkdir(private + name)
-        groups = open_groups(limits, f"redfirst-{os.getpid()}-{number}")
-        report_read, report_write = os.pipe()
-        try:
-            whole = {"HOME": "/home/user", "TMPDIR": "/tmp", **env, "REDFIRST_REPORT_FD": str(report_write)}
-            mounts = self._mounts(
-                f"{self._holder.folder}/tmp/{number}", (*self._binds, *binds), writable, network
-            )
-            inner = [self._tool, *mounts, *_isolation(network), "--chdir", _join(self.mount, cwd)]
-            for name, value in whole.items():
-                inner += ["--setenv", name, value]
-            inner += ["sh", "-c", _LAUNCH, "redfirst", _limit_words(limits, groups), *argv]
-            began = time.monotonic()
-            process = subprocess.Popen(
-                [*_joining(groups), *_entering(self._holder.process.pid), *inner],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                pass_fds=(report_write,),
-                env={"PATH": os.environ.get("PATH", os.defpath)},
-            )
-            os.close(report_write)
-            report_write = -1
-            ended, noted = self._watch(process, report_read, stdin, limits, groups, began)
-        finally:
-            for descriptor in (report_read, report_write):
-                if descriptor >= 0:
-                    os.close(descriptor)
-            oom, forks = groups.out_of_memory(), groups.out_of_processes()
-            cpu, peak = groups.cpu_s(), groups.peak_mb()
-            groups.close()
-        if forks:
-            noted.add(End.PROCESSES)
-        started = os.path.exists(f"{private}/mark/started")
-        return self._completed(ended, noted, oom, started, limits, cpu, peak)
+        """Run one command to its end and kill all it started. Raises SandboxError."""
+        if self.closed or not self.held.alive():
+            raise SandboxError("the workspace is gone", "make a fresh one")
+        shown = (*self.binds, *binds)
+        self._make_points(shown)
+        self._check_writable(writable)
+        if self.copied and self.before is None:
+            self.before = snapshot.take(self.merged)
+        at = places(self.mount, shown)
+        given = {"PATH": PATH, **env, "HOME": at.home, "TMPDIR": at.temporary}
+        relative = "/".join(parts_of(cwd)) or "."
+        store = self.held.inside
+        view = View(
+            store=store,
+            run=f"{store}/runs/{self._fresh_run()}",
+            mount=self.mount,
+            cwd=relative,
+            binds=shown,
+            writable=None if writable is None else tuple("/".join(parts_of(path)) for path in writable),
+            network=network,
+            status_fd=-1,
+        )
+        return _Run(self, view, limits, given, tuple(argv), stdin).complete()
 
-    def _watch(
-        self,
-        process: subprocess.Popen[bytes],
-        report: int,
-        stdin: bytes,
-        limits: Limits,
-        groups: Groups,
-        began: float,
-    ) -> tuple[Ended, set[End]]:
-        noted: set[End] = set()
-        questions = [
-            (End.CPU, lambda: (groups.cpu_s() or tree_cpu_s(process.pid)) > limits.cpu_s),
-            (End.DISK, lambda: self._note_full(noted)),
+    def _make_points(self, binds: Sequence[Bind]) -> None:
+        """Places inside the tree at which binds appear; they are ours and no change."""
+        for bind in binds:
+            inside = os.path.normpath(bind.inside)
+            if not os.path.exists(bind.host):
+                raise SandboxError(f"{bind.host} is not there to be shown", "check the environment")
+            if inside == self.mount:
+                raise SandboxError(f"{bind.host} would hide the workspace", "mount it elsewhere")
+            if inside.startswith(self.mount + "/"):
+                relative = inside[len(self.mount) + 1 :]
+                is_folder = os.path.isdir(bind.host)
+                make_point(self.merged, relative, is_folder=is_folder, made=self.own.add)
+
+    def _check_writable(self, writable: Sequence[str] | None) -> None:
+        """Missing folders are made; a link could lead a writable mount out of the tree."""
+        for path in writable or ():
+            state = look(self.merged, path)
+            if state is None or (state.st_mode & 0o170000) == 0o120000:
+                make_point(self.merged, path, is_folder=True, made=self.own.add)
+
+    def _fresh_run(self) -> str:
+        """New home, temporary and shared-memory folders; those of the last run are removed."""
+        with folder(self.held.root, ["runs"]) as runs:
+            if self.runs:
+                shutil.rmtree(str(self.runs), ignore_errors=True, dir_fd=runs)
+            self.runs += 1
+            name = str(self.runs)
+            os.mkdir(name, 0o755, dir_fd=runs)
+            for part, mode in (("home", 0o700), ("tmp", 0o777), ("shm", 0o777)):
+                os.mkdir(f"{name}/{part}", 0o700, dir_fd=runs)
+                os.chmod(f"{name}/{part}", mode | (0o1000 if mode == 0o777 else 0), dir_fd=runs)
+        return name
+
+    def close(self) -> None:
+        """Remove the workspace; what it held is gone with the process that mounted it."""
+        if not self.closed:
+            self.closed = True
+            with suppress(OSError):
+                os.close(self.merged)
+            self.held.close()
+
+
+@dataclass(slots=True)
+class _Run:
+    """One command from its start to its end; also the reins by which it is held."""
+
+    workspace: BubblewrapWorkspace
+    view: View
+    limits: Limits
+    env: dict[str, str]
+    argv: tuple[str, ...]
+    stdin: bytes
+    process: subprocess.Popen[bytes] | None = None
+    first: int | None = None
+    meter: Meter | None = None
+    said: bytes = b""
+    lost: str = ""
+
+    def complete(self) -> Completed:
+        group = cgroups.new_group()
+        try:
+            try:
+                if group is not None:
+                    group.create(self.limits)
+            except OSError as error:
+                raise SandboxError(f"a control group cannot be made ({error})", "see the limits") from error
+            self.meter = Meter(
+                self.limits,
+                group,
+                store=self.workspace.held.root,
+                kills_for_processes=os.geteuid() == 0,
+            )
+            supervisor = self._start(group)
+            supervisor.watch()
+            return self._completed(supervisor)
+        finally:
+            if self.first is not None:
+                os.close(self.first)
+            if self.meter is not None and isinstance(self.meter.processes, NamespaceProcesses):
+                os.close(self.meter.processes.proc)
+            if group is not None:
+                group.remove()
+
+    def _start(self, group: cgroups.RunGroup | None) -> Supervisor:
+        assert self.meter is not None
+        stdin_read, stdin = pipe_pair()
+        out, out_write = pipe_pair()
+        err, err_write = pipe_pair()
+        report, report_write = pipe_pair(high=True)
+        status, status_write = pipe_pair()
+        pipes = Pipes(stdin, out, err, report, status)
+        orders = -1
+        try:
+            orders = self._orders(status_write)
+            self.env["REDFIRST_REPORT_FD"] = str(report_write)
+            self.process = subprocess.Popen(
+                self._command_line(group, orders),
+                stdin=stdin_read,
+                stdout=out_write,
+                stderr=err_write,
+                env={},
+                pass_fds=(report_write, status_write, orders),
+                start_new_session=True,
+                cwd="/",
+            )
+        except BaseException:
+            pipes.close()
+            raise
+        finally:
+            for handle in (stdin_read, out_write, err_write, report_write, status_write, orders):
+                if handle >= 0:
+                    os.close(handle)
+        return Supervisor(self.process, pipes, self.limits, self.meter, self, _GO + self.stdin)
+
+    def _orders(self, status: int) -> int:
+        """The arguments in a memory file, so that no path of the host shows in a command line."""
+        view = View(**{**{n: getattr(self.view, n) for n in View.__slots__}, "status_fd": status})
+        handle = os.memfd_create("redfirst")
+        os.write(handle, b"".join(os.fsencode(text) + b"\0" for text in arguments(view)))
+        os.lseek(handle, 0, os.SEEK_SET)
+        return handle
+
+    def _command_line(self, group: cgroups.RunGroup | None, orders: int) -> list[str]:
+        joins = [f"echo 0 > {_quoted(path)} || exit 125" for path in (group.procs_files if group else ())]
+        script = "\n".join((*joins, *limit_script(self.limits), 'exec "$@"'))
+        inner = ["/bin/sh", "-c", _LAUNCH, "sh", str(self.limits.processes + 1)]
+        return [
+            *("/bin/sh", "-c", script, "sh"),
+            *self.workspace.held.join_argv(),
+            *(self.workspace.sandbox.program, "--args", str(orders), "--"),
+            *inner,
+            *(f"{name}={value}" for name, value in self.env.items()),
+            *self.argv,
         ]
-        if "memory" not in groups.paths:
-            questions.append((End.MEMORY, lambda: tree_memory_mb(process.pid) > limits.memory_mb))
-        assert process.stdout is not None
-        assert process.stderr is not None
-        pipes = {"out": process.stdout.fileno(), "err": process.stderr.fileno(), "report": report}
-        feed(process, stdin)
+
+    def hear(self, data: bytes) -> bool:
+        """Take hold of the namespace's first process as soon as bubblewrap names it."""
+        self.said += data
+        number = _status(self.said).get("child-pid")
+        if number is None or self.process is None or self.first is not None:
+            return False
         try:
-            ended = supervise(process, {**pipes}, limits, Watch(questions), began)
-        finally:
-            process.stdout.close()
-            process.stderr.close()
-        self._note_full(noted)
-        return ended, noted
+            handle = os.pidfd_open(number)
+        except OSError:
+            return False
+        if _parent_of(number) != self.process.pid:
+            os.close(handle)
+            return False
+        self.first = handle
+        if self.meter is not None:
+            with suppress(OSError):
+                proc = os.open(f"/proc/{number}/root/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                self.meter.processes = NamespaceProcesses(proc)
+        return True
 
-    def _note_full(self, noted: set[End]) -> bool:
-        """Note a full scratch space; never a reason to kill."""
-        room = os.statvfs(f"{self._holder.root}/tmp")
-        if room.f_bavail * room.f_bsize < 65536 or room.f_favail < 8:
-            noted.add(End.DISK)
-        return False
+    def kill(self) -> None:
+        """Kill the namespace's first process, with which every other one dies, and wait for it."""
+        assert self.process is not None
+        if self.first is not None:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self.first, signal.SIGKILL)
+            poll = select.poll()
+            poll.register(self.first, select.POLLIN)
+            if not poll.poll(_GONE_S * 1000):
+                self.lost = "processes of the run could not be ended"
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(_STARTING_S)
+            return
+        self.process.kill()
+        self.process.wait()
 
-    def _completed(
-        self,
-        ended: Ended,
-        noted: set[End],
-        oom: bool,
-        started: bool,
-        limits: Limits,
-        cpu: float | None,
-        peak: float | None,
-    ) -> Completed:
-        number = killed_by(ended.status)
-        cpu_s = max(cpu or 0.0, ended.cpu_s)
-        end, problem = ended.reached, ""
-        if oom:
-            noted.add(End.MEMORY)
-        if end is None and number is not None:
-            end = _end_of_signal(number, oom, cpu_s, limits)
-        if end is None and not started:
-            end, problem = (
-                End.BROKEN,
-                ended.err.decode("utf-8", "replace").strip()[-500:] or "bubblewrap did not start",
-            )
-        if end is End.SIGNALLED and ended.status < 0:
-            end, problem = End.BROKEN, "the sandbox itself was killed from outside"
-        if end is None:
-            end = End.EXITED
+    def _completed(self, supervisor: Supervisor) -> Completed:
+        assert self.process is not None
+        assert self.meter is not None
+        texts = {name: bytes(text) for name, text in supervisor.texts.items()}
+        code = _status(texts["status"]).get("exit-code")
+        problem = self.lost or self._problem(supervisor.cause, code, texts["err"])
+        if code is not None and 128 < code < 128 + signal.NSIG:
+            code = 128 - code
+        cause = End.BROKEN if problem else supervisor.cause
+        reached = set(self.meter.reached)
+        end, status, number = end_of(cause, code, reached, self.meter.cpu_s, self.limits)
+        if end in (End.CPU, End.MEMORY, End.FILE):
+            reached.add(end)
         return Completed(
             end=end,
-            exit=ended.status if end is End.EXITED else None,
-            signal=number if end is not End.EXITED else None,
-            out=ended.out,
-            err=ended.err,
-            report=ended.report,
-            reached=frozenset(noted),
-            wall_s=ended.wall_s,
-            cpu_s=round(cpu_s, 3),
-            peak_memory_mb=peak,
-            isolation=Isolation(self._sandbox.name, self._sandbox.guarantees()),
+            exit=status,
+            signal=number,
+            out=texts["out"],
+            err=texts["err"],
+            report=texts["report"],
+            reached=frozenset(reached),
+            wall_s=supervisor.wall_s,
+            cpu_s=self.meter.cpu_s,
+            peak_memory_mb=self.meter.peak_memory_mb,
+            isolation=Isolation(NAME, self.workspace.sandbox.guarantees()),
             problem=problem,
         )
 
-    def _mounts(
-        self, private: str, binds: Sequence[Bind], writable: Sequence[str] | None, network: bool
-    ) -> list[str]:
-        """The mounts of one run, outermost first; ``private`` as the holder sees it."""
-        words: list[str] = []
-        for path in (*_SYSTEM, *_ETC, *(_NETWORK_ETC if network else ())):
-            words += ["--ro-bind-try", path, path]
-        for link in _LINKS:
-            if os.path.islink(link):
-                words += ["--symlink", os.readlink(link), link]
-            elif os.path.isdir(link):
-                words += ["--ro-bind", link, link]
-        words += ["--proc", "/proc", "--dev", "/dev", "--size", str(64 << 20), "--tmpfs", "/dev/shm"]
-        words += ["--bind", f"{private}/tmp", "/tmp", "--bind", f"{private}/home", "/home/user"]
-        words += ["--bind", f"{private}/mark", _MARK, *self._accounts(private)]
-        tree = f"{self._holder.folder}/tree"
-        words += ["--bind" if writable is None else "--ro-bind", tree, self.mount]
-        for path in writable or ():
-            words += ["--bind", _join(tree, path), _join(self.mount, path)]
-        for bind in sorted(binds, key=lambda bind: len(bind.inside)):
-            self._point(bind)
-            words += ["--bind" if bind.writable else "--ro-bind", bind.host, bind.inside]
-        return [*words, "--remount-ro", "/", "--remount-ro", "/dev"]
-
-    def _accounts(self, private: str) -> list[str]:
-        """A passwd and a group file that know the one user inside."""
-        place = f"{self._holder.root}/tmp/{private.rsplit('/', 1)[1]}"
-        Path(f"{place}/passwd").write_text(
-            f"root:x:0:0:root:/root:/bin/sh\nuser:x:{_USER}:{_USER}:user:/home/user:/bin/sh\n"
-        )
-        Path(f"{place}/group").write_text(f"root:x:0:\nuser:x:{_USER}:\n")
-        return [
-            "--ro-bind",
-            f"{private}/passwd",
-            "/etc/passwd",
-            "--ro-bind",
-            f"{private}/group",
-            "/etc/group",
-        ]
-
-    def _point(self, bind: Bind) -> None:
-        """Make the mount point of a bind that lies inside the tree."""
-        prefix = self.mount.rstrip("/") + "/"
-        if not bind.inside.startswith(prefix):
-            return
-        relative = bind.inside.removeprefix(prefix)
-        if relative in self._points:
-            return
-        path = f"{self._tree}/{relative}"
-        self._points.add(relative)
-        if os.path.lexists(path):
-            return
-        if os.path.isdir(bind.host):
-            os.makedirs(path, exist_ok=True)
-        else:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            Path(path).touch()
-
-    def changes(self) -> tuple[Change, ...]:
-        """What the runs changed, as seen from outside."""
-        if self._before is not None:
-            return compare(self._before, scan(self._tree), self._points)
-        return upper_changes(f"{self._holder.root}/up", self._lower, self._edits, self._points)
-
-    def read(self, path: str, limit: int = 1 << 20) -> bytes | None:
-        """At most ``limit`` bytes of a regular file, links not followed."""
-        return read_regular(self._tree, path, limit)
-
-    def close(self) -> None:
-        """End everything."""
-        self._holder.close()
+    def _problem(self, cause: End | None, code: int | None, err: bytes) -> str:
+        """What was wrong on our own side; empty when the command itself ran to its end."""
+        assert self.process is not None
+        if not self.workspace.held.alive():
+            return "the process that holds the workspace was ended from outside"
+        if cause is not None or code is not None:
+            return ""
+        if self.process.returncode < 0:
+            return f"the sandbox was ended from outside by signal {-self.process.returncode}"
+        last = err.decode("utf-8", "replace").strip().splitlines()[-1:]
+        return f"the sandbox could not start the command: {''.join(last) or 'it gave no reason'}"
 
 
-def find_tool() -> str:
-    """The bubblewrap program. Raises SandboxError: never a run without a sandbox."""
-    named = os.environ.get("REDFIRST_BWRAP")
-    found = named if named and os.access(named, os.X_OK) else shutil.which("bwrap")
-    missing = next((tool for tool in ("unshare", "nsenter") if shutil.which(tool) is None), None)
-    if not sys.platform.startswith("linux"):
-        raise SandboxError("bubblewrap needs Linux", "--sandbox plain runs without any isolation")
-    if not found:
-        raise SandboxError("bubblewrap is not installed", "apt install bubblewrap, or --sandbox plain")
-    if missing:
-        raise SandboxError(f"{missing} is not on PATH", "apt install util-linux")
+def _status(text: bytes) -> dict[str, int]:
+    """The numbers that bubblewrap has written so far, one JSON object on a line."""
+    found: dict[str, int] = {}
+    for line in text.split(b"\n")[:-1]:
+        found.update(json.loads(line))
     return found
 
 
-def _isolation(network: bool) -> list[str]:
-    words = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
-    words += [] if network else ["--unshare-net"]
-    words += ["--disable-userns", "--uid", str(_USER), "--gid", str(_USER), "--hostname", "redfirst"]
-    return [*words, "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]
+def _parent_of(number: int) -> int:
+    try:
+        with open(f"/proc/{number}/stat", "rb") as file:
+            return int(file.read().rpartition(b")")[2].split()[1])
+    except OSError:
+        return -1
 
 
-def _joining(groups: Groups) -> list[str]:
-    """Words that put the process into its groups before anything else."""
-    if not groups.procs:
-        return []
-    return ["sh", "-c", _JOIN, "redfirst", str(len(groups.procs)), *groups.procs]
-
-
-def _entering(pid: int) -> list[str]:
-    return ["nsenter", "-U", "-m", "--preserve-credentials", "-t", str(pid), "--", "env", "-i"]
-
-
-def _limit_words(limits: Limits, groups: Groups) -> str:
-    """Shell words that set the limits of each process inside."""
-    words = [
-        "ulimit -c 0",
-        f"ulimit -t {math.ceil(limits.cpu_s) + 2}",
-        f"ulimit -f {limits.file_mb * 2048}",
-        "ulimit -n 4096",
-    ]
-    if "pids" not in groups.paths and os.geteuid() != 0:
-        words.append(f"ulimit -p {limits.processes}")
-    return "; ".join(words)
-
-
-def _end_of_signal(number: int, oom: bool, cpu_s: float, limits: Limits) -> End:
-    if oom and number == signal.SIGKILL:
-        return End.MEMORY
-    if number == signal.SIGXCPU or (number == signal.SIGKILL and cpu_s >= limits.cpu_s):
-        return End.CPU
-    return End.FILE if number == signal.SIGXFSZ else End.SIGNALLED
-
-
-def _join(root: str, path: str) -> str:
-    return os.path.normpath(os.path.join(root, path))
+def _quoted(path: str) -> str:
+    return "'" + path.replace("'", "'\\''") + "'"

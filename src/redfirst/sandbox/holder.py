@@ -1,111 +1,203 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process that holds the private mounts of one workspace for as long as we keep its pipe open."""
+"""A process that holds the mounts of one workspace in namespaces of its own, and lets go when we end.
+
+It mounts a size-capped tmpfs on a private empty folder, lays an overlay over the tree (or copies it) and then
+waits on a pipe. Nothing is mounted on the host, so nothing is left when the process ends, however we end.
+We reach the mounts from outside through ``/proc/<pid>/root``; commands join its namespaces by ``nsenter``.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
+import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from redfirst.core.errors import SandboxError
+from redfirst.core.limits import Limits
 
-# $1 folder, $2 MiB, $3 inodes, $4 tree, $5 layer or "", $6 "copy" or "overlay"
-_SCRIPT = r"""
-set -e
-cd "$1"
-mount -t tmpfs -o "size=${2}m,nr_inodes=$3,mode=755" redfirst "$1"
-cd "$1"
-mkdir up wk tree base layer tmp
-mount --bind -o ro "$4" base
-lower=base
-if [ -n "$5" ]; then mount --bind -o ro "$5" layer; lower=layer:base; fi
-if [ "$6" = copy ]; then
-  cp -a base/. tree/
-  if [ -n "$5" ]; then cp -a layer/. tree/; fi
-else
-  mount -t overlay redfirst -o "lowerdir=$lower,upperdir=up,workdir=wk,userxattr" tree
-fi
-echo ready
-read -r _ || :
+_ROOM = 64 << 10
+_SYSTEM_TOOLS = "/usr/bin:/bin:/usr/sbin:/sbin"
+
+#: Each line printed says how far it came, so that no message has to be understood.
+_COMMON = """
+echo user; cd "$1" || exit
+mount -t tmpfs -o "size=$2m,nr_inodes=$3,mode=755,nosuid,nodev" redfirst m || exit
+mkdir m/upper m/work m/tree m/runs m/etc || exit
+echo room
 """
+_OVERLAY = """
+mount -t overlay -o "lowerdir=$4,upperdir=m/upper,workdir=m/work,userxattr" redfirst m/tree || exit
+echo ready; read -r end
+"""
+#: We ended without a word: unmount, and remove the private folder, which no one else will.
+_ABANDONED = """
+umount -l m/tree m; rmdir m; rm -f base layer; cd /; rmdir "$1"
+"""
+_COPY = """
+for lower in $4; do cp -dR --preserve=mode,timestamps,links "$lower/." m/tree || exit; done
+echo ready; read -r end
+"""
+_NO_NAMESPACES = "run where user namespaces are allowed, or choose --sandbox plain, which isolates nothing"
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Holder:
-    """The running process; ``root`` is its mounts as the host reaches them."""
+    """The live process. ``root``: descriptor of the tmpfs; ``inside``: its path in the holder's namespace."""
 
     process: subprocess.Popen[bytes]
-    folder: Path
+    private: Path
+    root: int
 
     @property
-    def root(self) -> str:
-        return f"/proc/{self.process.pid}/root{self.folder}"
+    def inside(self) -> str:
+        return f"{self.private}/m"
+
+    def join_argv(self) -> list[str]:
+        """The start of a command line that enters the namespaces and becomes what follows."""
+        spaces = f"/proc/{self.process.pid}/ns"
+        return [
+            tool("nsenter"),
+            f"--user={spaces}/user",
+            f"--mount={spaces}/mnt",
+            "--preserve-credentials",
+            "--",
+        ]
+
+    def alive(self) -> bool:
+        return self.process.poll() is None
 
     def close(self) -> None:
-        """End the holder: its mounts go with it."""
-        if self.process.poll() is None:
-            os.kill(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
-            if pipe:
-                pipe.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """End the process, which unmounts everything, and remove the private folder."""
+        with suppress(OSError):
+            os.close(self.root)
+        _end(self.process)
+        _discard(self.private)
 
 
-def open_holder(
-    scratch: Path, tree: Path, layer: Path | None, *, disk_mb: int, files: int, copy: bool
-) -> Holder:
-    """Start a holder over ``tree``. Raises SandboxError: no user namespaces, no room, unreadable tree."""
-    import tempfile
+def tool(name: str) -> str:
+    """Path of a system program of util-linux. Raises SandboxError."""
+    found = shutil.which(name, path=_SYSTEM_TOOLS)
+    if not found:
+        raise SandboxError(f"the program {name} is not there", "apt install util-linux mount")
+    return found
 
+
+def start(tree: Path, layer: Path | None, limits: Limits, *, copy: bool, scratch: Path | None) -> Holder:
+    """Mount a fresh workspace over ``tree``. Raises SandboxError: no room, no namespaces, unreadable tree."""
+    for base in (tree, layer):
+        if base is not None and not os.access(base, os.R_OK | os.X_OK):
+            raise SandboxError(
+                f"the tree {base} cannot be read", "check that it is there and its permissions"
+            )
+    private = _private_folder(scratch)
     try:
-        folder = Path(tempfile.mkdtemp(prefix="redfirst-", dir=scratch)).resolve()
-        _prove_room(folder)
-    except OSError as error:
-        raise SandboxError(
-            f"no room for a workspace in {scratch} ({error.strerror})", "use another --scratch"
-        ) from None
-    argv = ["unshare", "-Urm", "--propagation", "private", "sh", "-c", _SCRIPT, "redfirst"]
-    argv += [
-        str(folder),
-        str(disk_mb),
-        str(files),
-        str(tree),
-        str(layer or ""),
-        "copy" if copy else "overlay",
-    ]
+        lowers = _link_lowers(private, tree, layer)
+        order = " ".join(reversed(lowers)) if copy else ":".join(lowers)
+        script = _COMMON + (_COPY if copy else _OVERLAY) + _ABANDONED
+        arguments = [str(private), str(limits.disk_mb), str(limits.files), order]
+        process = _spawn(script, arguments)
+        try:
+            return _await_ready(process, private, copy=copy)
+        except BaseException:
+            _end(process)
+            raise
+    except BaseException:
+        _discard(private)
+        raise
+
+
+def _private_folder(scratch: Path | None) -> Path:
+    """A new folder that only we can enter, in a place that has room at least for what we keep there."""
+    base = str(scratch) if scratch else os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
     try:
-        process = subprocess.Popen(
-            argv,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={"PATH": os.defpath},
-        )
+        private = Path(tempfile.mkdtemp(prefix="redfirst-box-", dir=base))
     except OSError as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise SandboxError(f"cannot start unshare ({error.strerror})", "install util-linux") from None
-    holder = Holder(process, folder)
-    assert process.stdout is not None
-    assert process.stderr is not None
-    if process.stdout.readline() != b"ready\n":
-        told = process.stderr.read(2000).decode("utf-8", "replace").strip()
-        holder.close()
-        raise SandboxError(
-            f"no workspace could be mounted: {told or 'unshare failed'}",
-            "user namespaces must be allowed; without them only --sandbox plain is left",
-        )
-    return holder
+        raise SandboxError(f"no folder can be made in {base} ({error.strerror})", _SCRATCH) from error
+    try:
+        probe = private / "m"
+        with open(probe, "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, _ROOM)
+        probe.unlink()
+        probe.mkdir()
+    except OSError as error:
+        _discard(private)
+        raise SandboxError(f"there is no room in {base} ({error.strerror})", _SCRATCH) from error
+    return private
 
 
-def _prove_room(folder: Path) -> None:
-    """Write 64 KiB and take it away again: a full scratch folder must fail here, not in a test."""
-    probe = folder / "room"
-    with probe.open("wb") as handle:
-        handle.write(b"\0" * 65536)
-        handle.flush()
-        os.fsync(handle.fileno())
-    probe.unlink()
+_SCRATCH = "name another folder with --scratch"
+
+
+def _link_lowers(private: Path, tree: Path, layer: Path | None) -> list[str]:
+    """Short names for the trees, so that no character of a path can be taken for part of a mount option."""
+    lowers = []
+    for name, target in (("layer", layer), ("base", tree)):
+        if target is not None:
+            os.symlink(os.path.abspath(target), private / name)
+            lowers.append(name)
+    return lowers
+
+
+def _spawn(script: str, arguments: list[str]) -> subprocess.Popen[bytes]:
+    argv = [tool("unshare"), "-Urm", "--propagation", "private", "--", "/bin/sh", "-c", script, "sh"]
+    return subprocess.Popen(
+        [*argv, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={"PATH": _SYSTEM_TOOLS, "LC_ALL": "C"},
+        start_new_session=True,
+        cwd="/",
+    )
+
+
+def _await_ready(process: subprocess.Popen[bytes], private: Path, *, copy: bool) -> Holder:
+    output = process.stdout
+    assert output is not None
+    said = []
+    for line in output:
+        said.append(line.decode("utf-8", "replace").strip())
+        if said[-1] == "ready":
+            output.close()
+            try:
+                root = os.open(f"/proc/{process.pid}/root{private}/m", os.O_RDONLY | os.O_DIRECTORY)
+            except OSError as error:
+                raise SandboxError(
+                    f"the mounts of the workspace cannot be reached ({error.strerror})", _NO_NAMESPACES
+                ) from error
+            return Holder(process, private, root)
+    output.close()
+    raise _failure(said, copy=copy)
+
+
+def _failure(said: list[str], *, copy: bool) -> SandboxError:
+    words = "; ".join(line for line in said if line not in ("user", "room"))
+    if "user" not in said:
+        return SandboxError(f"user namespaces are not available here ({words})", _NO_NAMESPACES)
+    if "room" not in said:
+        return SandboxError(f"a private file system cannot be mounted here ({words})", _NO_NAMESPACES)
+    if copy:
+        return SandboxError(f"the tree cannot be copied ({words})", "raise the limits disk_mb and files")
+    return SandboxError(f"the tree cannot be overlaid ({words})", _NO_NAMESPACES)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with suppress(OSError):
+                stream.close()
+    process.wait()
+
+
+def _discard(private: Path) -> None:
+    """Remove the private folder: two links and an empty folder; the mount in it is not visible to us."""
+    for name in ("layer", "base"):
+        (private / name).unlink(missing_ok=True)
+    for folder in (private / "m", private):
+        with suppress(OSError):
+            folder.rmdir() if folder.is_dir() else folder.unlink()

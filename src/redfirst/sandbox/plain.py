@@ -1,50 +1,56 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plain backend: a copied tree and process limits, no isolation; only when asked for by name."""
+"""Runs commands in a copied tree with limits but without isolation; only for those who ask for it by name.
+
+Differences from the isolating backend: the network and the host's files are in reach, the workspace is seen
+at its real path, binds are links or rewritten paths, nothing is read-only, and the disk is not capped.
+"""
 
 from __future__ import annotations
 
-import math
 import os
-import resource
+import re
 import shutil
-import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from redfirst.core.environment import Bind
 from redfirst.core.errors import SandboxError
 from redfirst.core.limits import Limits
-from redfirst.sandbox.manifest import Manifest, compare, read_regular, scan, write_edit
+from redfirst.sandbox import snapshot
+from redfirst.sandbox.beneath import folder, lay, parts_of, read_file
+from redfirst.sandbox.marked import MarkedProcesses
+from redfirst.sandbox.meter import Meter
+from redfirst.sandbox.overlay_changes import Mark
 from redfirst.sandbox.protocol import Change, Completed, End, FileEdit, Isolation
-from redfirst.sandbox.supervise import Ended, Watch, feed, killed_by, supervise
-from redfirst.sandbox.watchdog import tree_cpu_s, tree_memory_mb
+from redfirst.sandbox.supervise import Pipes, Supervisor, end_of, limit_script, pipe_pair
 
-_TAG = "REDFIRST_RUN"
+NAME = "plain"
+_PATH = "/usr/local/bin:/usr/bin:/bin"
 _GUARANTEES = (
-    ("filesystem", "none: the tests can write wherever this user can"),
     ("network", "none"),
-    ("processes_killed", "process group and a mark, best effort"),
+    ("filesystem", "none"),
     ("environment", "cleared"),
-    ("memory", "watchdog"),
-    ("processes", "none"),
+    ("leftover processes", "search"),
+    ("wall", "clock"),
     ("cpu", "watchdog"),
-    ("wall", "supervisor"),
-    ("output", "supervisor"),
-    ("file", "rlimit"),
+    ("memory", "watchdog"),
+    ("processes", "watchdog"),
+    ("file size", "rlimit"),
+    ("output", "reader"),
     ("disk", "none"),
 )
 
 
-class PlainSandbox:
-    """Workspaces that are copies below ``scratch``."""
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """The backend without isolation. ``scratch``: where trees are copied."""
 
-    name = "plain"
-
-    def __init__(self, scratch: Path | None = None) -> None:
-        self._scratch = scratch
+    scratch: Path | None = None
+    name: str = NAME
 
     def fresh(
         self,
@@ -53,40 +59,63 @@ class PlainSandbox:
         mount: str,
         layer: Path | None = None,
         binds: Sequence[Bind] = (),
-        limits: Limits,  # noqa: ARG002
-        copy: bool = False,  # noqa: ARG002 - it always is one
+        limits: Limits,  # noqa: ARG002 - the disk is not capped here
+        copy: bool = False,  # noqa: ARG002 - it always copies
     ) -> PlainWorkspace:
-        """A copy of ``tree``. Raises SandboxError when it cannot be made."""
+        """A copy of ``tree``. Raises SandboxError."""
+        base = str(self.scratch) if self.scratch else tempfile.gettempdir()
         try:
-            folder = Path(tempfile.mkdtemp(prefix="redfirst-plain-", dir=self._scratch)).resolve()
-            root = folder / "tree"
-            shutil.copytree(tree, root, symlinks=True)
-            if layer:
-                shutil.copytree(layer, root, symlinks=True, dirs_exist_ok=True)
-            for bind in binds:
-                _link(root, mount, bind)
+            private = Path(tempfile.mkdtemp(prefix="redfirst-box-", dir=base)).resolve()
+        except OSError as error:
+            raise SandboxError(f"no folder can be made in {base} ({error.strerror})", _TODO) from error
+        try:
+            for source in (tree, layer):
+                if source is not None:
+                    shutil.copytree(source, private / "tree", symlinks=True, dirs_exist_ok=True)
+            return PlainWorkspace(private, os.path.normpath(mount), tuple(binds))
         except (OSError, shutil.Error) as error:
-            raise SandboxError(f"cannot copy the tree ({error})", "name another --scratch") from None
-        return PlainWorkspace(folder, root)
+            _discard(private)
+            raise SandboxError(f"the tree {tree} cannot be copied to {base} ({error})", _TODO) from error
 
     def guarantees(self) -> tuple[tuple[str, str], ...]:
-        """Almost nothing, said plainly."""
+        """What is ensured, and by which means."""
         return _GUARANTEES
 
 
-class PlainWorkspace:
-    """One copied tree; ``mount`` is where the copy lies."""
+_TODO = "name another folder with --scratch"
 
-    def __init__(self, folder: Path, root: Path) -> None:
-        self.mount = str(root)
-        self._folder, self._root = folder, root
-        self._before: Manifest = scan(str(root))
+
+class PlainWorkspace:
+    """A copied tree; see the protocol."""
+
+    def __init__(self, private: Path, wanted: str, binds: tuple[Bind, ...]) -> None:
+        self.private = private
+        self.mount = str(private / "tree")
+        self._wanted = wanted
+        self._binds = binds
+        self._root = os.open(self.mount, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._before: dict[str, Mark] | None = None
+        self._own: set[str] = set()
+        self._runs = 0
+        self._closed = False
 
     def edit(self, edits: Sequence[FileEdit]) -> None:
-        """Lay files."""
-        for edit in edits:
-            write_edit(str(self._root), edit)
-        self._before = scan(str(self._root))
+        """Lay files before a run. Raises SandboxError."""
+        lay(self._root, edits)
+        if self._before is not None:
+            snapshot.renew(self._before, self._root, [edit.path for edit in edits])
+
+    def read(self, path: str, limit: int = 1 << 20) -> bytes | None:
+        """At most ``limit`` bytes of a regular file; None if there is none."""
+        return read_file(self._root, path, limit)
+
+    def changes(self) -> tuple[Change, ...]:
+        """What differs from the tree plus the edits."""
+        try:
+            now = snapshot.take(self._root)
+        except OSError as error:
+            raise SandboxError(f"the workspace cannot be read ({error})", "try again") from error
+        return snapshot.compare(now if self._before is None else self._before, now, self._own)
 
     def run(
         self,
@@ -97,128 +126,158 @@ class PlainWorkspace:
         limits: Limits,
         stdin: bytes = b"",
         binds: Sequence[Bind] = (),
-        writable: Sequence[str] | None = None,  # noqa: ARG002 - cannot be kept here; guarantees say so
-        network: bool = False,  # noqa: ARG002
+        writable: Sequence[str] | None = None,  # noqa: ARG002 - nothing can be made read-only here
+        network: bool = False,  # noqa: ARG002 - it is always in reach
     ) -> Completed:
-        """Run one command in a session of its own."""
-        private = Path(tempfile.mkdtemp(prefix="run-", dir=self._folder))
-        tag = f"{private.name}-{os.getpid()}"
-        for name in ("tmp", "home"):
-            (private / name).mkdir()
-        argv = [_outside(word, binds) for word in argv]
-        read, write = os.pipe()
-        whole = {"HOME": str(private / "home"), "TMPDIR": str(private / "tmp"), **env}
-        whole |= {"REDFIRST_REPORT_FD": str(write), _TAG: tag}
-        began = time.monotonic()
-        try:
-            process = subprocess.Popen(
-                argv,
-                cwd=self._root / cwd,
-                env=whole,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                pass_fds=(write,),
-                start_new_session=True,
-                preexec_fn=lambda: _limit(limits),
-            )
-        except OSError as error:
-            os.close(read)
-            return self._completed(Ended(status=127, err=str(error).encode()))
-        finally:
-            os.close(write)
-        questions = (
-            (End.CPU, lambda: tree_cpu_s(process.pid) > limits.cpu_s),
-            (End.MEMORY, lambda: tree_memory_mb(process.pid) > limits.memory_mb),
-        )
-        feed(process, stdin)
-        assert process.stdout is not None
-        assert process.stderr is not None
-        pipes = {"out": process.stdout.fileno(), "err": process.stderr.fileno(), "report": read}
-        try:
-            ended = supervise(process, pipes, limits, Watch(questions, lambda: _kill(process.pid)), began)
-        finally:
-            _kill(process.pid)
-            _sweep(tag)
-            os.close(read)
-            process.stdout.close()
-            process.stderr.close()
-        return self._completed(ended)
+        """Run one command to its end and kill all of it that can be found. Raises SandboxError."""
+        if self._closed:
+            raise SandboxError("the workspace is gone", "make a fresh one")
+        shown = (*self._binds, *binds)
+        self._link(shown)
+        if self._before is None:
+            self._before = snapshot.take(self._root)
+        home, temporary = self._fresh_run()
+        moved = _Moved.of(self._wanted, self.mount, shown)
+        given = {"PATH": _PATH, **{name: moved.text(value) for name, value in env.items()}}
+        given |= {"HOME": home, "TMPDIR": temporary}
+        where = os.path.join(self.mount, *parts_of(cwd))
+        return _run([moved.text(text) for text in argv], where, given, limits, stdin)
 
-    def _completed(self, ended: Ended) -> Completed:
-        number = killed_by(ended.status)
-        end = ended.reached or (End.EXITED if number is None else End.SIGNALLED)
-        if end is End.SIGNALLED and number == signal.SIGXCPU:
-            end = End.CPU
-        if end is End.SIGNALLED and number == signal.SIGXFSZ:
-            end = End.FILE
-        return Completed(
-            end=end,
-            exit=ended.status if end is End.EXITED else None,
-            signal=number,
-            out=ended.out,
-            err=ended.err,
-            report=ended.report,
-            reached=frozenset(),
-            wall_s=ended.wall_s,
-            cpu_s=round(ended.cpu_s, 3),
-            peak_memory_mb=None,
-            isolation=Isolation("plain", _GUARANTEES),
-        )
+    def _link(self, binds: Sequence[Bind]) -> None:
+        """Binds inside the workspace appear as links; they are ours and no change."""
+        for bind in binds:
+            inside = os.path.normpath(bind.inside)
+            if not inside.startswith(self._wanted + "/"):
+                continue
+            relative = inside[len(self._wanted) + 1 :]
+            try:
+                parts = parts_of(relative)
+                with folder(self._root, parts[:-1], make=True, made=self._own.add) as parent:
+                    os.symlink(bind.host, parts[-1], dir_fd=parent)
+                self._own.add("/".join(parts))
+            except FileExistsError:
+                continue
+            except OSError as error:
+                raise SandboxError(
+                    f"{relative} cannot be linked ({error.strerror})", "see the tree"
+                ) from error
 
-    def changes(self) -> tuple[Change, ...]:
-        """What differs from the copy plus the edits."""
-        return compare(self._before, scan(str(self._root)), set())
-
-    def read(self, path: str, limit: int = 1 << 20) -> bytes | None:
-        """At most ``limit`` bytes of a regular file, links not followed."""
-        return read_regular(str(self._root), path, limit)
+    def _fresh_run(self) -> tuple[str, str]:
+        self._runs += 1
+        base = self.private / f"run-{self._runs}"
+        for name in ("home", "tmp"):
+            (base / name).mkdir(parents=True)
+        return str(base / "home"), str(base / "tmp")
 
     def close(self) -> None:
         """Remove the copy."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        if not self._closed:
+            self._closed = True
+            os.close(self._root)
+            _discard(self.private)
 
 
-def _link(root: Path, mount: str, bind: Bind) -> None:
-    """A bind inside the tree becomes a link; others are at their own place already."""
-    prefix = mount.rstrip("/") + "/"
-    if bind.inside.startswith(prefix):
-        path = root / bind.inside.removeprefix(prefix)
-        if not os.path.lexists(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.symlink_to(bind.host)
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """Rewrites paths as they would be inside a sandbox to where they really are."""
+
+    places: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, wanted: str, mount: str, binds: Sequence[Bind]) -> _Moved:
+        places = {wanted: mount, **{os.path.normpath(bind.inside): bind.host for bind in binds}}
+        return cls(tuple(sorted(places.items(), key=lambda item: -len(item[0]))))
+
+    def text(self, text: str) -> str:
+        """``text`` with each path that stands by itself or in a list of paths replaced."""
+        names = "|".join(re.escape(inside) for inside, _ in self.places)
+        known = dict(self.places)
+        return re.sub(rf"(?<![^:=,\s'\"])({names})(?=$|[/:,\s'\"])", lambda found: known[found[1]], text)
 
 
-def _outside(word: str, binds: Sequence[Bind]) -> str:
-    """Where a bound path lies on the host."""
-    for bind in binds:
-        if word == bind.inside or word.startswith(bind.inside.rstrip("/") + "/"):
-            return bind.host + word.removeprefix(bind.inside.rstrip("/"))
-    return word
+@dataclass(slots=True)
+class _Reins:
+    """Holds a command by what can be found of it."""
+
+    process: subprocess.Popen[bytes]
+    found: MarkedProcesses
+    lost: str = field(default="")
+
+    def hear(self, data: bytes) -> bool:  # noqa: ARG002 - nothing is said
+        return True
+
+    def kill(self) -> None:
+        if not self.found.kill():
+            self.lost = "processes of the run could not be ended"
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
 
 
-def _limit(limits: Limits) -> None:
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    seconds = math.ceil(limits.cpu_s) + 2
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limits.file_mb << 20, limits.file_mb << 20))
-
-
-def _kill(pid: int) -> None:
+def _run(argv: list[str], cwd: str, env: dict[str, str], limits: Limits, stdin: bytes) -> Completed:
+    stdin_read, stdin_write = pipe_pair()
+    out, out_write = pipe_pair()
+    err, err_write = pipe_pair()
+    report, report_write = pipe_pair(high=True)
+    status, status_write = pipe_pair()
+    pipes = Pipes(stdin_write, out, err, report, status)
+    env = {**env, "REDFIRST_REPORT_FD": str(report_write)}
+    # Where we are killed, at least the first process goes with us.
+    start = 'exec setpriv --pdeathsig KILL -- /usr/bin/env -i "$@"'
+    script = "\n".join((*limit_script(limits), start))
     try:
-        os.killpg(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
+        process = subprocess.Popen(
+            ["/bin/sh", "-c", script, "sh", *(f"{name}={value}" for name, value in env.items()), *argv],
+            stdin=stdin_read,
+            stdout=out_write,
+            stderr=err_write,
+            cwd=cwd,
+            env={"HOME": env["HOME"], "PATH": _PATH},
+            pass_fds=(report_write,),
+            start_new_session=True,
+        )
+    except OSError as error:
+        pipes.close()
+        raise SandboxError(f"the command cannot be started ({error})", "check its folder") from error
+    finally:
+        for handle in (stdin_read, out_write, err_write, report_write, status_write):
+            os.close(handle)
+    reins = _Reins(process, MarkedProcesses(process.pid, f"HOME={env['HOME']}\0".encode()))
+    meter = Meter(limits, processes=reins.found, kills_for_processes=True)
+    supervisor = Supervisor(process, pipes, limits, meter, reins, stdin, held=False)
+    supervisor.watch()
+    return _completed(process, supervisor, reins)
 
 
-def _sweep(tag: str) -> None:
-    """Kill what left the group but kept the mark in its environment."""
-    mark = f"{_TAG}={tag}".encode()
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            if mark in (entry / "environ").read_bytes().split(b"\0"):
-                os.kill(int(entry.name), signal.SIGKILL)
-        except OSError:
-            continue
+def _completed(process: subprocess.Popen[bytes], supervisor: Supervisor, reins: _Reins) -> Completed:
+    meter, texts = supervisor.meter, supervisor.texts
+    reached = set(meter.reached)
+    cause = End.BROKEN if reins.lost else supervisor.cause
+    end, status, number = end_of(cause, process.returncode, reached, meter.cpu_s, supervisor.limits)
+    if end in (End.CPU, End.MEMORY, End.FILE):
+        reached.add(end)
+    return Completed(
+        end=end,
+        exit=status,
+        signal=number,
+        out=bytes(texts["out"]),
+        err=bytes(texts["err"]),
+        report=bytes(texts["report"]),
+        reached=frozenset(reached),
+        wall_s=supervisor.wall_s,
+        cpu_s=meter.cpu_s,
+        peak_memory_mb=meter.peak_memory_mb,
+        isolation=Isolation(NAME, _GUARANTEES),
+        problem=reins.lost,
+    )
+
+
+def _discard(private: Path) -> None:
+    """Remove a folder even if its content was made unreadable to us."""
+    for parent, folders, _ in os.walk(private):
+        for name in folders:
+            path = os.path.join(parent, name)
+            if not os.path.islink(path) and not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+                with suppress(OSError):
+                    os.chmod(path, 0o700)
+    shutil.rmtree(private, ignore_errors=True)

@@ -123,7 +123,9 @@ class Workspace(Protocol):
 class Sandbox(Protocol):
     """Makes workspaces. ``name`` appears in every result."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Under which it is chosen, e.g. ``bubblewrap``."""
 
     def fresh(
         self,

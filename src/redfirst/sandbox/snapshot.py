@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from redfirst.core.errors import SandboxError
-from redfirst.sandbox.beneath import DEPTH, ENTRIES, open_for_walk
+from redfirst.sandbox.beneath import DEPTH, ENTRIES, look, open_for_walk, parts_of
 from redfirst.sandbox.overlay_changes import Mark
 from redfirst.sandbox.protocol import Change, ChangeKind
 
@@ -41,6 +41,21 @@ def _folder(handle: int, prefix: str, found: dict[str, Mark], depth: int) -> Non
                 os.close(inner)
 
 
+def renew(marks: dict[str, Mark], root: int, paths: Iterable[str]) -> None:
+    """Bring ``marks`` up to date where ``paths`` were just laid or removed."""
+    for path in paths:
+        parts = parts_of(path)
+        for depth in range(1, len(parts) + 1):
+            name = "/".join(parts[:depth])
+            state = look(root, name)
+            if state is None:
+                marks.pop(name, None)
+            elif stat.S_ISDIR(state.st_mode):
+                marks[name] = Mark(0, 0, 0, state.st_mode)
+            else:
+                marks[name] = Mark.of(state)
+
+
 def compare(
     before: Mapping[str, Mark], after: Mapping[str, Mark], own: Collection[str]
 ) -> tuple[Change, ...]:
@@ -49,7 +64,7 @@ def compare(
     changes = []
     for path in sorted(before.keys() | after.keys()):
         old, new = before.get(path), after.get(path)
-        if old == new or path in own or path.partition("/")[0] in own:
+        if old == new or path in own:
             continue
         one_sided = old is None or new is None
         mark = new or old
