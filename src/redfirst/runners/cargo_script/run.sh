@@ -31,8 +31,14 @@ note='export -p >"$0/$$.env"; pwd >"$0/$$.cwd"; printf "%s %s\n" "$$" "$1" >>"$0
 quoted=$(printf '%s' "$note" | sed 's/\\/\\\\/g; s/"/\\"/g')
 : >"$work/list"
 
+# A lock file of the checkout is used as it is: rewriting it would look like a test that changed a file.
+locked=
+root=$(cargo locate-project --workspace --message-format plain 2>/dev/null 3>&-)
+[ -z "$root" ] || [ ! -f "${root%/*}/Cargo.lock" ] || locked=--locked
+
 say build
-cargo test "$@" --message-format=json \
+# shellcheck disable=SC2086
+cargo test "$@" $locked --message-format=json \
     --config "target.$host.runner=[\"/bin/sh\", \"-c\", \"$quoted\", \"$work\"]" >&3 3>&-
 status=$?
 say built "$status"
