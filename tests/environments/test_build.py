@@ -10,13 +10,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from redfirst.patches.base import PreparedBase, prepare_base
 
 from redfirst.core.environment import Environment
 from redfirst.core.errors import EnvironmentFailed
 from redfirst.core.limits import Limits
 from redfirst.environments.build import build_environment
 from redfirst.environments.find import project_of
+from redfirst.patches.base import PreparedBase, prepare_base
 from redfirst.sandbox.protocol import Completed, Sandbox
 from redfirst.sandbox.select import open_sandbox
 from tests.environments.checkouts import committed, git, write
@@ -105,7 +105,7 @@ def build(cache: Path, sandbox: Sandbox, log: list[str], monkeypatch: pytest.Mon
     def call(repo: Path) -> Environment:
         base = prepare_base(repo, None, cache / "bases")
         return build_environment(
-            repo, base, project_of(base, cache), cache=cache, sandbox=sandbox, log=log.append
+            base, project_of(base, cache), cache=cache, sandbox=sandbox, log=log.append
         )
 
     return call
@@ -218,9 +218,7 @@ version_file = "src/acme_wrap/_version.py"
     base = prepare_base(repo, None, cache / "bases")
     sandbox = open_sandbox("bubblewrap", scratch=None)
     told: list[str] = []
-    found = build_environment(
-        repo, base, project_of(base, cache), cache=cache, sandbox=sandbox, log=told.append
-    )
+    found = build_environment(base, project_of(base, cache), cache=cache, sandbox=sandbox, log=told.append)
 
     done = _run_inside(found, base, sandbox, "-m", "pytest", "-q", "-p", "no:cacheprovider")
     assert done.exit == 0, done.out

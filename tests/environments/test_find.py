@@ -10,12 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from redfirst.patches.base import PreparedBase, prepare_base
 
 from redfirst.core.environment import Environment
 from redfirst.core.errors import EnvironmentFailed, UsageError
 from redfirst.core.limits import Limits
 from redfirst.environments.find import candidates, environment_for, project_of
+from redfirst.patches.base import PreparedBase, prepare_base
 from redfirst.sandbox.protocol import FileEdit, Sandbox
 from tests.environments.checkouts import (
     committed,
@@ -331,3 +331,13 @@ def test_untracked_node_modules_are_shown(tmp_path: Path, cache: Path, sandbox: 
     assert (str(repo / "node_modules"), f"{found.mount}/node_modules") in [
         (bind.host, bind.inside) for bind in found.binds
     ]
+
+
+def test_a_folder_below_the_top_of_the_checkout(repo: Path, find: Find) -> None:
+    write(repo, {"tools/inner/readme": ""})
+    prefix = make_venv(repo / ".venv")
+    pretend_installed(prefix, pytest="8.0")
+    pip_install(prefix, "-e", str(repo))
+    git(repo, "add", "tools")
+    git(repo, "commit", "-qm", "tools")
+    assert find(repo / "tools" / "inner") == find(repo)

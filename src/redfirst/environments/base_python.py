@@ -15,20 +15,21 @@ from redfirst.core.errors import EnvironmentFailed
 from redfirst.environments.interpreter import Interpreter, probe
 from redfirst.environments.project import Project
 from redfirst.environments.suits import satisfies
+from redfirst.patches.base import PreparedBase
 
 _NAMES = ("python3", "python3.13", "python3.12", "python3.11", "python3.10", "python3.9", "python3.8")
 _STORES = ("~/.pyenv/versions", "~/.local/share/uv/python", "/opt/python", "/opt/hostedtoolcache/Python")
 
 
-def base_interpreter(project: Project, tree: Path, repo: Path, cache: Path) -> Interpreter:
+def base_interpreter(project: Project, base: PreparedBase, cache: Path) -> Interpreter:
     """The first Python that satisfies ``requires-python`` and can make virtual environments.
 
     A version that the checkout pins in ``.python-version`` comes first. Raises EnvironmentFailed.
     """
-    pinned = _pinned(tree)
+    pinned = _pinned(base.tree_dir)
     fallback: Interpreter | None = None
     for executable in _installed():
-        found = probe(executable, repo, cache)
+        found = probe(executable, base.root, cache)
         if isinstance(found, str):
             continue
         found = _underlying(found)

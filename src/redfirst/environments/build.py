@@ -65,7 +65,6 @@ class _Recipe:
 
 
 def build_environment(
-    repo: Path,
     base: PreparedBase,
     project: Project,
     *,
@@ -78,16 +77,16 @@ def build_environment(
     Processes that want the same one wait for each other. Raises EnvironmentFailed with the last lines of
     the installer's output, SandboxError when the sandbox cannot be had.
     """
-    python = base_interpreter(project, base.tree_dir, repo, cache)
-    version = _pretended_version(project, base, repo) if project.scm_version else ""
+    python = base_interpreter(project, base, cache)
+    version = _pretended_version(project, base) if project.scm_version else ""
     key = _key(base, project, python, version)
     folder = Path(os.path.realpath(cache)) / "environments" / "built" / key[:32]
     recipe = _Recipe(project, python, version, folder)
     if not recipe.marker.is_file():
         with locked(folder):
             if not recipe.marker.is_file():
-                _build(recipe, base, repo, sandbox, cache, log)
-    return _finished(recipe, repo)
+                _build(recipe, base, sandbox, cache, log)
+    return _finished(recipe, base.root)
 
 
 def _key(base: PreparedBase, project: Project, python: Interpreter, version: str) -> str:
@@ -126,7 +125,6 @@ def locked(folder: Path) -> Iterator[None]:
 def _build(
     recipe: _Recipe,
     base: PreparedBase,
-    repo: Path,
     sandbox: Sandbox,
     cache: Path,
     log: Callable[[str], None],
@@ -134,7 +132,7 @@ def _build(
     shutil.rmtree(recipe.folder, ignore_errors=True)
     recipe.venv.mkdir(parents=True)
     log(f"building an environment with Python {recipe.python.version}")
-    variables, binds, path = _surroundings(recipe, base, repo, cache)
+    variables, binds, path = _surroundings(recipe, base, cache)
     env = {**variables, "PATH": ":".join(path)}
     workspace = sandbox.fresh(base.tree_dir, mount=FIXED_MOUNT, limits=LIMITS)
     try:
@@ -151,16 +149,16 @@ def _build(
 
 
 def _surroundings(
-    recipe: _Recipe, base: PreparedBase, repo: Path, cache: Path
+    recipe: _Recipe, base: PreparedBase, cache: Path
 ) -> tuple[dict[str, str], tuple[Bind, ...], tuple[str, ...]]:
     """Variables, binds and PATH of the build: the only step that sees the user's index settings."""
     settings = pip_settings(os.environ)
     placement = Placement(FIXED_MOUNT, None)
-    python = environment_of(recipe.python, placement, repo, "build")
+    python = environment_of(recipe.python, placement, base.root, "build")
     venv = Bind(str(recipe.venv), str(recipe.venv), writable=True)
     binds, path = (*python.binds, *settings.binds, venv), (str(recipe.venv / "bin"), *python.path)
     if "rust" in recipe.project.languages and shutil.which("rustc"):
-        rust = toolchain_environment("rust", repo, base, cache=cache)
+        rust = toolchain_environment("rust", base, cache=cache)
         binds, path = (*binds, *rust.binds[:1]), (*path, *rust.path[:1])
     variables = {
         "LANG": "C.UTF-8",
@@ -280,7 +278,7 @@ def _finished(recipe: _Recipe, repo: Path) -> Environment:
     return replace(environment, layer=layer, notes=tuple(marker["notes"]))
 
 
-def _pretended_version(project: Project, base: PreparedBase, repo: Path) -> str:
+def _pretended_version(project: Project, base: PreparedBase) -> str:
     """A version for tools that ask Git's tags, which a workspace does not have."""
     if project.version:
         return project.version
@@ -290,7 +288,7 @@ def _pretended_version(project: Project, base: PreparedBase, repo: Path) -> str:
             return match[1]
     except (OSError, ValueError):
         pass  # most trees are no source distribution
-    tag = _nearest_tag(repo, base.commit)
+    tag = _nearest_tag(base.root, base.commit)
     match = re.search(r"\d+(\.\d+)+\S*", tag)
     return match[0] if match else "0.0.0+redfirst"
 

@@ -76,7 +76,7 @@ def find_environment(
     log: Callable[[str], None] = _silent,
     runner: str | None = None,
 ) -> Environment:
-    """The Python environment in which the tests of ``repo`` run.
+    """The Python environment in which the tests of ``repo`` run; ``repo`` may lie below the top of ``base``.
 
     ``runner``: the runner's name where it is known; ``pytest`` asks for pytest whatever the tree says.
     Raises UsageError when a named interpreter does not start, EnvironmentFailed when nothing suits and
@@ -86,18 +86,18 @@ def find_environment(
     looked: list[Candidate] = []
     for candidate in candidates(repo, base, python=python, cache=cache, project=project, runner=runner):
         if candidate.suits:
-            return _environment(candidate, repo)
+            return _environment(candidate, base.root)
         looked.append(candidate)
     doubtful = [item for item in looked if not item.against]
     if build:
         try:
-            return build_environment(repo, base, project, cache=cache, sandbox=sandbox, log=log)
+            return build_environment(base, project, cache=cache, sandbox=sandbox, log=log)
         except EnvironmentFailed as failure:
             if not doubtful:
                 raise
             log(f"{failure.what}; using {doubtful[0].executable}")
     if doubtful:
-        return _environment(doubtful[0], repo)
+        return _environment(doubtful[0], base.root)
     raise EnvironmentFailed(_told(looked), "make a .venv in the checkout, or name one with --python EXE")
 
 
@@ -118,7 +118,7 @@ def environment_for(
     """
     language = {"cargo": "rust", "node": "node"}.get(runner)
     if language is not None:
-        found = toolchain_environment(language, repo, base, cache=cache)
+        found = toolchain_environment(language, base, cache=cache)
         if language == "rust" and build:
             return with_crates(found, base, cache=cache, sandbox=sandbox, log=log)
         return found
@@ -153,15 +153,15 @@ def candidates(
     """
     named = python or project.python
     if named:
-        yield _named(named, Path.cwd() if python else repo, repo, base, project, cache)
+        yield _named(named, Path.cwd() if python else base.root, base, project, cache)
         return
     seen: set[str] = set()
     needs_pytest = runner == "pytest" or (runner is None and project.uses_pytest)
-    for origin, executable in _places(repo, project):
+    for origin, executable in _places(tuple(dict.fromkeys((repo.absolute(), base.root))), project):
         if executable in seen:
             continue
         seen.add(executable)
-        candidate = _look(origin, executable, repo, base, project, cache, needs_pytest)
+        candidate = _look(origin, executable, base, project, cache, needs_pytest)
         if candidate.interpreter is not None and candidate.interpreter.executable != executable:
             if candidate.interpreter.executable in seen:
                 continue
@@ -169,20 +169,18 @@ def candidates(
         yield candidate
 
 
-def _named(
-    text: str, folder: Path, repo: Path, base: PreparedBase, project: Project, cache: Path
-) -> Candidate:
+def _named(text: str, folder: Path, base: PreparedBase, project: Project, cache: Path) -> Candidate:
     executable = find_executable(text, folder)
     if executable is None:
         raise UsageError(
             f"no interpreter at {text!r}", "name a Python executable, or its environment's folder"
         )
-    if _committed(executable, repo, base):
+    if _committed(executable, base):
         raise UsageError(f"{text!r} is a file of the checkout itself", "name an interpreter outside of it")
-    found = probe(executable, repo, cache)
+    found = probe(executable, base.root, cache)
     if isinstance(found, str):
         raise UsageError(f"{executable} {found}", "name a Python that starts with --python EXE")
-    placement = place(found, project, repo)
+    placement = place(found, project, base.root)
     if placement.problem:
         raise EnvironmentFailed(f"{executable} cannot be used: {placement.problem}", "install it elsewhere")
     return Candidate(Origin.NAMED, executable, found.version, interpreter=found, placement=placement)
@@ -191,18 +189,17 @@ def _named(
 def _look(
     origin: Origin,
     executable: str,
-    repo: Path,
     base: PreparedBase,
     project: Project,
     cache: Path,
     pytest: bool,
 ) -> Candidate:
-    if _committed(executable, repo, base):
+    if _committed(executable, base):
         return Candidate(origin, executable, against=("it is a file of the checkout itself",))
-    found = probe(executable, repo, cache)
+    found = probe(executable, base.root, cache)
     if isinstance(found, str):
         return Candidate(origin, executable, against=(found,))
-    placement = place(found, project, repo)
+    placement = place(found, project, base.root)
     fitness = fit(found, project, own=placement.own is not None, pytest=pytest)
     problems = (placement.problem,) if placement.problem else ()
     return Candidate(
@@ -210,7 +207,7 @@ def _look(
     )
 
 
-def _committed(executable: str, repo: Path, base: PreparedBase) -> bool:
+def _committed(executable: str, base: PreparedBase) -> bool:
     """Whether the checkout's own content, at Base or checked out now, decides what would be started.
 
     An interpreter is asked outside the sandbox, so one that a commit brought is never a candidate. In a
@@ -220,13 +217,13 @@ def _committed(executable: str, repo: Path, base: PreparedBase) -> bool:
         return False
     folder = os.path.dirname(os.path.dirname(executable))
     spots = (executable, folder, os.path.realpath(executable), os.path.realpath(folder))
-    roots = (os.path.abspath(repo), os.path.realpath(repo))
+    roots = (str(base.root), os.path.realpath(base.root))
     inside = {os.path.relpath(spot, root) for spot in spots for root in roots if within(spot, root)} - {"."}
     if not inside:
         return False
     if any(os.path.lexists(base.tree_dir / path) for path in inside):
         return True
-    argv = ["git", "--literal-pathspecs", "-C", str(repo), "ls-files", "-z", "--", *sorted(inside)]
+    argv = ["git", "--literal-pathspecs", "-C", str(base.root), "ls-files", "-z", "--", *sorted(inside)]
     try:
         done = subprocess.run(
             argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_ASK_S, check=False
@@ -248,21 +245,25 @@ def _told(looked: list[Candidate]) -> str:
     return "no interpreter here can run these tests: " + (", ".join(reasons) or "none was found")
 
 
-def _places(repo: Path, project: Project) -> Iterator[tuple[Origin, str]]:
-    """(origin, executable) of everything that is there; managers are asked only when nothing before suits."""
-    for folder in _checkout_environments(repo):
-        yield Origin.CHECKOUT, str(folder / "bin" / "python")
-    for folder in _managed(repo, project):
-        yield Origin.MANAGER, str(folder / "bin" / "python")
+def _places(folders: tuple[Path, ...], project: Project) -> Iterator[tuple[Origin, str]]:
+    """(origin, executable) of everything that is there; managers are asked only when nothing before suits.
+
+    ``folders``: what the user named, and the top of its checkout.
+    """
+    for folder in folders:
+        yield from (
+            (Origin.CHECKOUT, str(found / "bin" / "python")) for found in _checkout_environments(folder)
+        )
+    yield from ((Origin.MANAGER, str(found / "bin" / "python")) for found in _managed(folders[0], project))
     for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         active = os.environ.get(name)
-        if active and (executable := find_executable(active, repo)):
+        if active and (executable := find_executable(active, folders[0])):
             yield Origin.ACTIVE, executable
     yield Origin.OWN, sys.executable
     for name in ("python3", "python"):
-        executable = shutil.which(name)
-        if executable:
-            yield Origin.PATH, executable
+        path = shutil.which(name)
+        if path:
+            yield Origin.PATH, path
 
 
 def _checkout_environments(repo: Path) -> Iterator[Path]:

@@ -19,7 +19,7 @@ from redfirst.patches.base import PreparedBase
 _ASK_S = 60
 
 
-def toolchain_environment(language: str, repo: Path, base: PreparedBase, *, cache: Path) -> Environment:
+def toolchain_environment(language: str, base: PreparedBase, *, cache: Path) -> Environment:
     """The environment for ``rust`` or ``node`` from the tools on PATH.
 
     Raises EnvironmentFailed when the tool is missing or does not start.
@@ -27,7 +27,7 @@ def toolchain_environment(language: str, repo: Path, base: PreparedBase, *, cach
     if language == "rust":
         return _rust(base, cache)
     if language == "node":
-        return _node(repo, base, cache)
+        return _node(base, cache)
     raise EnvironmentFailed(f"no toolchain is known for {language}", "only rust and node have one")
 
 
@@ -75,7 +75,7 @@ def _word(text: str) -> str:
     return text if text and all(letter.isalnum() or letter in "-._" for letter in text) else ""
 
 
-def _node(repo: Path, base: PreparedBase, cache: Path) -> Environment:
+def _node(base: PreparedBase, cache: Path) -> Environment:
     node = _tool("node", "install Node.js, or put its bin folder on PATH")
     version = _answer([node, "--version"], {}, cache)
     real = _answer([node, "-p", "process.execPath"], {}, cache)
@@ -87,7 +87,7 @@ def _node(repo: Path, base: PreparedBase, cache: Path) -> Environment:
                 f"node lies in {prefix}, a home folder", "install it in a folder of its own"
             )
         binds.append(Bind(prefix, prefix))
-    modules = repo / "node_modules"
+    modules = base.root / "node_modules"
     if modules.is_dir() and not (base.tree_dir / "node_modules").exists():
         binds.append(Bind(os.path.realpath(modules), f"{FIXED_MOUNT}/node_modules"))
     return Environment(

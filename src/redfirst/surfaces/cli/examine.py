@@ -99,11 +99,13 @@ def examine(
     empty = Examination(str(repo), redfirst.__version__, tools, sandbox_name, (), (), (), (), "")
     try:
         base = prepare_base(repo, None, cache / "bases")
+        project = project_of(base, cache)
+        if python:
+            list(candidates(repo, base, python=python, cache=cache, project=project))
         sandbox = open_sandbox(sandbox_name, scratch=None)
         checks = check_sandbox(sandbox, cache, base.tree_dir)
     except SandboxError as error:
         return replace(empty, problem=str(error))
-    project = project_of(base, cache)
     suites = tuple(
         _suite(runner, repo, base, python, cache, sandbox, build, log) for runner in _runners(project)
     )
