@@ -55,7 +55,9 @@ class Raised:
 
     def is_a(self, name: str) -> bool:
         """Whether the exception is of a class called ``name`` (with or without a module), or of a subclass."""
-        return any(known == name or known.rpartition(".")[2] == name.rpartition(".")[2] for known in self.types)
+        return any(
+            known == name or known.rpartition(".")[2] == name.rpartition(".")[2] for known in self.types
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,9 @@ def read_observed(done: Completed, checks: int) -> Observed:
         elif "check" in record:
             found[record["check"]] = _checked(record)
         ended = ended or bool(record.get("end"))
-    problem = "" if ended else _ENDS.get(done.end, f"the interpreter ended (status {done.exit}){_last_line(done)}")
+    problem = (
+        "" if ended else _ENDS.get(done.end, f"the interpreter ended (status {done.exit}){_last_line(done)}")
+    )
     return Observed(tuple(steps), tuple(found.get(number) for number in range(checks)), problem)
 
 

@@ -90,7 +90,9 @@ class Session:
             printed = is_plain_print(value)
             if printed:
                 value = value.args[0]
-        elif isinstance(last, ast.Assign) and len(last.targets) == 1 and isinstance(last.targets[0], ast.Name):
+        elif (
+            isinstance(last, ast.Assign) and len(last.targets) == 1 and isinstance(last.targets[0], ast.Name)
+        ):
             bound = last.targets[0].id
         run = compile(tree, name, "exec")
         evaluate = None if value is None else compile(ast.Expression(value), name, "eval")

@@ -17,7 +17,7 @@ _UNDERLINE = re.compile(r"^ {0,3}(=+|-{3,})\s*$")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
 _PROMPT = re.compile(r"^\s*(?:>>> ?|In \[\d+\]:)")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_SENTENCE_END = re.compile(r"(?<=[.!?:;])(?:\s+|$)|\n(?=\s*[-*+]\s)")
+_SENTENCE_END = re.compile(r"(?<=[.!?;])(?:\s+|$)|\n(?=\s*[-*+]\s)")
 _CODE_SPAN = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 _ABBREVIATIONS = ("e.g.", "i.e.", "etc.", "vs.", "cf.", "resp.", "approx.")
 
@@ -174,9 +174,7 @@ class _Splitter:
     def _indented(self) -> None:
         first = self.at
         end = first
-        while end < len(self.lines) and (
-            self.lines[end].startswith("    ") or not self.lines[end].strip()
-        ):
+        while end < len(self.lines) and (self.lines[end].startswith("    ") or not self.lines[end].strip()):
             end += 1
         self._block(self.lines[first:end], "", first)
         self.at = end

@@ -8,7 +8,7 @@ import io
 import re
 import textwrap
 import tokenize
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from redfirst.agents.strategies.snippet.report import Block
@@ -71,7 +71,15 @@ def steps_of(block: Block, number: int) -> tuple[Step, ...]:
 def _looks_like_code(steps: tuple[Step, ...]) -> bool:
     """Whether untagged lines that happen to parse are a program rather than output or a lone word."""
     trees = [step.tree for step in steps]
-    telling = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef, ast.With, ast.For)
+    telling = (
+        ast.Import,
+        ast.ImportFrom,
+        ast.FunctionDef,
+        ast.ClassDef,
+        ast.AsyncFunctionDef,
+        ast.With,
+        ast.For,
+    )
     if any(isinstance(tree, telling) for tree in trees):
         return True
     calls = (ast.Expr, ast.Assign)
@@ -202,4 +210,19 @@ def _beside(comments: dict[int, tuple[str, bool]], tree: ast.stmt, last: int, fo
 
 def _tells_a_result(comment: str) -> bool:
     """Whether a comment between two statements is about the one above: it begins with what came out."""
-    return bool(re.match(r"(?:[-=]+>|>+|[\[{('\"\d]|True\b|False\b|None\b|\w*(?:Error|Exception)\b)", comment))
+    return bool(
+        re.match(r"(?:[-=]+>|>+|[\[{('\"\d]|True\b|False\b|None\b|\w*(?:Error|Exception)\b)", comment)
+    )
+
+
+def bound_names(trees: Iterable[ast.stmt | None]) -> Iterator[str]:
+    """Names that statements bind at their own level."""
+    for tree in trees:
+        if isinstance(tree, ast.Import | ast.ImportFrom):
+            yield from (alias.asname or alias.name.partition(".")[0] for alias in tree.names)
+        elif isinstance(tree, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+            yield tree.name
+        elif tree is not None:
+            yield from (
+                n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+            )

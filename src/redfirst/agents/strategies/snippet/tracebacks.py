@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 _HEADER = re.compile(r"^\s*(?:Traceback \(most recent call last\)|-{20,}$)")
 _FRAME = re.compile(r'^\s*File "([^"]*)", line (\d+)(?:, in (.*))?$')
-_LAST = re.compile(r"^(?:E\s+)?([A-Za-z_][\w.]*(?:Error|Exception|Warning|Exit|Interrupt|Iteration|Group)[\w]*)(?::\s?(.*))?$")
+_LAST = re.compile(
+    r"^(?:E\s+)?([A-Za-z_][\w.]*(?:Error|Exception|Warning|Exit|Interrupt|Iteration|Group)[\w]*)(?::\s?(.*))?$"
+)
 _ANY_LAST = re.compile(r"^([A-Za-z_][\w.]*)(?::\s?(.*))?$")
 _ELIDED = re.compile(r"^\s*(?:\.\.\.|…)\s*$")
 

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decides what a report asks for where an exception came, or did not come."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from redfirst.agents.strategies.snippet.assertions import equality
+from redfirst.agents.strategies.snippet.claims import Claim, Mark, Role
+from redfirst.agents.strategies.snippet.compare import same_exception
+from redfirst.agents.strategies.snippet.facts import Facts
+from redfirst.agents.strategies.snippet.findings import Check, Finding, Kind
+from redfirst.agents.strategies.snippet.probe import Raised
+from redfirst.agents.strategies.snippet.story import Story, fits, speaks_of
+from redfirst.agents.strategies.snippet.tracebacks import find_exception
+
+_WANTS_ERROR = re.compile(
+    r"\b(?:reject(?:ed|s)?|invalid|malformed|(?:should|must|to) (?:raise|fail|throw|complain)|(?:proper|same kind of|usual|"
+    r"clean|specific) (?:error|exception)|unhandled|instead of a|documented to raise|catch|except)\b",
+    re.IGNORECASE,
+)
+_ABOUT_MESSAGE = re.compile(
+    r"\b(?:(?:error )?message|wording|misleading|confusing|unclear|unhelpful|cryptic|obscure|helpful|understandable)\b",
+    re.IGNORECASE,
+)
+
+
+def decide_exceptions(facts: Facts, story: Story) -> Iterator[Finding]:
+    """Findings about exceptions: one that should come, or one that came as reported and should not."""
+    wanted = list(_wanted(facts))
+    yield from wanted
+    if wanted:
+        return
+    raising = [place for place, seen in enumerate(facts.seen) if seen.raised and _unmarked(facts, place)]
+    confirmed = [place for place in raising if _reported(facts, story, place)]
+    for place in raising:
+        if place not in confirmed:
+            raised = facts.seen[place].raised
+            line = facts.scene.steps[place].line
+            told = f"{raised.name}: {raised.message}"[:160] if raised else ""
+            facts.doubts.append(f"line {line} raises {told}, of which the report does not speak")
+    target = _complained_of(facts, story, confirmed)
+    if target is not None and target not in [p for p in raising if p not in confirmed]:
+        yield from _unwanted(facts, story, target)
+
+
+def _unmarked(facts: Facts, place: int) -> bool:
+    tree = facts.scene.steps[place].tree
+    return facts.scene.remarks[place].mark is not Mark.GOOD and not isinstance(tree, ast.Assert)
+
+
+# ------------------------------------------------------------------------- an exception that should come
+def _wanted(facts: Facts) -> Iterator[Finding]:
+    for place, remark in enumerate(facts.scene.remarks[: len(facts.seen)]):
+        for claim in remark.claims:
+            if claim.role is Role.EXPECTED_RAISE and not claim.hedged:
+                yield from _raises(facts, place, claim)
+    for claim in facts.scene.claims:
+        if claim.role is Role.EXPECTED_RAISE and not claim.hedged:
+            place_or_none = _raise_target(facts, claim)
+            if place_or_none is not None:
+                yield from _raises(facts, place_or_none, claim)
+
+
+def _raise_target(facts: Facts, claim: Claim) -> int | None:
+    """The one call that a claim about a missing exception can mean."""
+    scene = facts.scene
+    named = [place for place in range(len(facts.seen)) if speaks_of(claim, scene.steps[place])]
+    if named:
+        return named[-1]
+    shown = " ".join(step.shown or "" for step in scene.steps)
+    if not fits(claim, scene.code, shown):
+        return None
+    speaking = facts.speaking()
+    if len(speaking) == 1:
+        return speaking[0]
+    if not speaking and scene.steps and _has_call(scene.steps[len(facts.seen) - 1].tree):
+        return len(facts.seen) - 1
+    facts.doubts.append(f"line {claim.line}: which statement should raise {claim.value} is not clear")
+    return None
+
+
+def _has_call(tree: ast.stmt | None) -> bool:
+    return isinstance(tree, ast.Expr | ast.Assign) and isinstance(tree.value, ast.Call)
+
+
+def _raises(facts: Facts, place: int, claim: Claim) -> Iterator[Finding]:
+    seen = facts.seen[place]
+    if facts.contradicted(place):
+        facts.doubts.append(
+            f"line {facts.scene.steps[place].line}: what the report shows is not what happens"
+        )
+        return
+    if seen.raised and seen.raised.is_a(claim.value):
+        facts.doubts.append(f"line {claim.line}: {claim.value} is raised already")
+        return
+    if seen.raised and not _text_names(facts.report_text, seen.raised):
+        return
+    result = f"{seen.raised.name}: {seen.raised.message}" if seen.raised else _shown(facts, place)
+    index = facts.scene.first + place
+    yield Finding(
+        Kind.RAISES, index, result, f"{claim.value} is raised", (claim.evidence,), exception=claim.value
+    )
+
+
+def _shown(facts: Facts, place: int) -> str:
+    value = facts.seen[place].value
+    return value.repr if value else "no exception"
+
+
+def _text_names(text: str, raised: Raised) -> bool:
+    return raised.name in text
+
+
+# ----------------------------------------------------------------------- an exception that should not come
+def _reported(facts: Facts, story: Story, place: int) -> bool:
+    """Whether the report shows or names the exception that this step raised."""
+    raised, step = facts.seen[place].raised, facts.scene.steps[place]
+    if raised is None:
+        return False
+    if step.shown is not None:
+        shown = find_exception(step.shown)
+        return shown is not None and same_exception(raised, shown.type, shown.message)
+    for claim in (*facts.scene.remarks[place].claims, *facts.scene.claims, *story.loose):
+        if claim.role is Role.ACTUAL_RAISE and same_exception(raised, claim.value, claim.message):
+            return True
+    outputs = [output.exception for scene in story.scenes for output in scene.outputs]
+    tracebacks = [find_exception(block.text) for block in story.report.blocks]
+    known = [e for e in (*outputs, *tracebacks) if e is not None]
+    if any(same_exception(raised, e.type, e.message) for e in known):
+        return True
+    return bool(re.search(rf"\b{re.escape(raised.name)}\b", story.report.title))
+
+
+def _complained_of(facts: Facts, story: Story, confirmed: list[int]) -> int | None:
+    """The raising step that the report is about; None where two kinds of errors leave a choice."""
+    bad = [place for place in confirmed if facts.scene.remarks[place].mark is Mark.BAD]
+    places = bad or confirmed
+    names = {raised.name for place in places if (raised := facts.seen[place].raised)}
+    if len(names) > 1:
+        titled = [p for p in places if (r := facts.seen[p].raised) and r.name in story.report.title]
+        places = titled
+        if not titled:
+            facts.doubts.append(f"which of {', '.join(sorted(names))} is the complaint is not clear")
+    return places[0] if places else None
+
+
+def _unwanted(facts: Facts, story: Story, place: int) -> Iterator[Finding]:
+    raised = facts.seen[place].raised
+    if raised is None:
+        return
+    if _ABOUT_MESSAGE.search(facts.report_text):
+        facts.doubts.append("the report is about the wording of a message, which the snippet cannot settle")
+        return
+    index = facts.scene.first + place
+    observed = f"{raised.name}: {raised.message}"
+    evidence = _evidence(facts, story, place, raised)
+    result = _stated_result(facts, place)
+    if result is not None:
+        claim, expression = result
+        yield Finding(
+            Kind.RETURNS,
+            index,
+            observed,
+            claim.value,
+            (claim.evidence, *evidence),
+            (Check(index, expression),),
+            exception=raised.name,
+        )
+    open_end = bool(_WANTS_ERROR.search(facts.report_text))
+    expected = f"no {raised.name}"
+    yield Finding(
+        Kind.NOT_RAISES, index, observed, expected, evidence, exception=raised.name, open_end=open_end
+    )
+
+
+def _stated_result(facts: Facts, place: int) -> tuple[Claim, str] | None:
+    """The one literal that the report says the raising expression should give."""
+    step = facts.scene.steps[place]
+    if not isinstance(step.tree, ast.Expr):
+        return None
+    sure = [c for c in facts.scene.remarks[place].claims if c.role is Role.EXPECTED and not c.hedged]
+    claims = sure or [c for c in facts.scene.claims if c.role is Role.EXPECTED and not c.hedged]
+    if len(claims) != 1 or len(claims[0].listed) > 1 or not fits(claims[0], facts.scene.code, ""):
+        return None
+    if not sure and [p for p, seen in enumerate(facts.seen) if seen.raised] != [place]:
+        return None
+    expression = equality(claims[0].value, None, names=frozenset(), printed=False, sure=True)
+    return (claims[0], expression) if expression else None
+
+
+def _evidence(facts: Facts, story: Story, place: int, raised: Raised) -> tuple[str, ...]:
+    """The report's own lines that name the exception."""
+    step = facts.scene.steps[place]
+    lines = [f"{step.code.strip().splitlines()[0]}"]
+    for line in (
+        *(step.shown or "").splitlines(),
+        *(line for block in story.report.blocks for line in block.text.splitlines()),
+        *(sentence.text for sentence in story.report.sentences),
+    ):
+        if raised.name in line and line.strip() not in lines:
+            lines.append(line.strip())
+            break
+    return tuple(lines)

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One scene of a report beside what its statements did on Base."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from redfirst.agents.strategies.snippet.claims import Mark
+from redfirst.agents.strategies.snippet.compare import same_step
+from redfirst.agents.strategies.snippet.probe import Seen
+from redfirst.agents.strategies.snippet.story import Scene
+
+
+@dataclass(slots=True)
+class Facts:
+    """A scene beside what its steps did. ``doubts`` collects why something was not used."""
+
+    scene: Scene
+    seen: tuple[Seen, ...]
+    names: frozenset[str]
+    report_text: str
+    doubts: list[str] = field(default_factory=list)
+
+    def contradicted(self, place: int) -> bool:
+        """Whether the report shows a result under this step that is not what happened."""
+        step, seen = self.scene.steps[place], self.seen[place]
+        return step.shown is not None and seen.raised is None and not same_step(seen, step.shown)
+
+    def speaking(self) -> list[int]:
+        """Places of steps that give or print something and are not marked as good."""
+        return [place for place in range(len(self.seen)) if self._speaks(place)]
+
+    def _speaks(self, place: int) -> bool:
+        seen, remark = self.seen[place], self.scene.remarks[place]
+        if remark.mark is Mark.GOOD or self.contradicted(place):
+            return False
+        tree = self.scene.steps[place].tree
+        value = seen.value is not None and seen.value.type != "builtins.NoneType"
+        shown = isinstance(tree, ast.Expr) and (value or seen.value is not None and seen.out == "")
+        return bool(shown or seen.out.strip() or (seen.raised and not isinstance(tree, ast.Import)))

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ties what a report states to the statements of its code."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from redfirst.agents.strategies.snippet.claims import (
+    Claim,
+    Mark,
+    Remark,
+    Role,
+    claims_in,
+    is_literal,
+    read_remark,
+)
+from redfirst.agents.strategies.snippet.report import Block, Report, Section, Sentence
+from redfirst.agents.strategies.snippet.steps import Step, steps_of
+from redfirst.agents.strategies.snippet.tracebacks import ShownException, find_exception
+
+MAX_STEPS = 400
+_WANTS = re.compile(
+    r"\b(?:expect|should|ought|correct|want|desired|used to|before|previously|instead of)", re.IGNORECASE
+)
+_GETS = re.compile(
+    r"\b(?:actual|get|got|gives?|prints?|outputs?|returns?|shows?|result|see|instead|yields?|is)\b",
+    re.IGNORECASE,
+)
+_UNCHANGED = re.compile(
+    r"\b(?:still|stay|remain|keep|continue|of course|as before|already|go on|unaffected|also)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A block that is not code. ``role``: EXPECTED, ACTUAL, or SHOWN where nobody says."""
+
+    text: str
+    role: Role
+    line: int
+    exception: ShownException | None
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One block of code with all that the report says about it. ``first``: index of its first step."""
+
+    first: int
+    steps: tuple[Step, ...]
+    remarks: tuple[Remark, ...]
+    claims: tuple[Claim, ...] = ()
+    outputs: tuple[Output, ...] = ()
+
+    @property
+    def code(self) -> str:
+        return "\n".join(step.code for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """The report's code as one session, cut into scenes. ``loose``: claims about no scene in particular."""
+
+    report: Report
+    scenes: tuple[Scene, ...]
+    loose: tuple[Claim, ...]
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return tuple(step for scene in self.scenes for step in scene.steps)
+
+
+def tell(report: Report) -> Story:
+    """Read the story that a report tells; a report without code has scenes only for calls named in its prose."""
+    scenes: list[Scene] = []
+    loose: list[Claim] = []
+    count = 0
+    intro: Sentence | None = None
+    for number, part in enumerate(report.parts):
+        if isinstance(part, Sentence):
+            scenes, loose = _heard(part, scenes, loose)
+            intro = part
+            continue
+        steps = steps_of(part, number)[: MAX_STEPS - count]
+        if steps:
+            remarks = tuple(read_remark(step.comment, step.line) for step in steps)
+            scenes.append(Scene(count, steps, remarks))
+            count += len(steps)
+        elif scenes:
+            output = _output(part, intro)
+            scenes[-1] = replace(scenes[-1], outputs=(*scenes[-1].outputs, output))
+        intro = None
+    if len(scenes) == 1 and loose:
+        scenes = [replace(scenes[0], claims=(*loose, *scenes[0].claims))]
+    return Story(report, (*scenes, *_called_in_prose(scenes, loose, count)), tuple(loose))
+
+
+def _heard(sentence: Sentence, scenes: list[Scene], loose: list[Claim]) -> tuple[list[Scene], list[Claim]]:
+    claims = list(_stated(sentence))
+    if not scenes:
+        return scenes, [*loose, *claims]
+    return [*scenes[:-1], replace(scenes[-1], claims=(*scenes[-1].claims, *claims))], loose
+
+
+def _stated(sentence: Sentence) -> Iterator[Claim]:
+    """The claims of a sentence, read in the light of the heading above it."""
+    turned = {Role.ACTUAL: Role.EXPECTED, Role.ACTUAL_RAISE: Role.EXPECTED_RAISE}
+    found = claims_in(sentence.text, sentence.line)
+    for claim in found:
+        if _UNCHANGED.search(claim.before) and claim.role in (Role.EXPECTED, Role.EXPECTED_RAISE):
+            claim = replace(claim, hedged=True)
+        if sentence.section is Section.EXPECTED and not re.search(r"\binstead of\b|\bbut\b", claim.before):
+            claim = replace(claim, role=turned.get(claim.role, claim.role))
+        yield claim
+    bare = sentence.text.strip().rstrip(".")
+    if not found and sentence.section is not Section.OTHER:
+        role = Role.EXPECTED if sentence.section is Section.EXPECTED else Role.ACTUAL
+        code = len(sentence.spans) == 1 and bare.startswith("`") and bare.endswith("`")
+        value = sentence.spans[0] if code else bare
+        if code or is_literal(bare):
+            yield Claim(role, value, sentence.line, sentence.text, code)
+
+
+def _output(block: Block, intro: Sentence | None) -> Output:
+    """What a block of output is, by its heading, else by the sentence that leads to it."""
+    exception = find_exception(block.text)
+    told = intro.text if intro and (intro.text.rstrip().endswith(":") or len(intro.text) < 80) else ""
+    tail = re.split(r"[,;]|\bbut\b", told)[-1]
+    role = Role.SHOWN
+    if block.section is Section.EXPECTED or (block.section is Section.OTHER and _WANTS.search(tail)):
+        role = Role.EXPECTED
+    elif block.section is Section.ACTUAL or _GETS.search(told):
+        role = Role.ACTUAL
+    if _WANTS.search(tail) and re.search(r"\binstead\b(?! of)|\bbut\b", told):
+        role = Role.ACTUAL
+    return Output(block.text, role, block.line, exception, told or block.text.splitlines()[0])
+
+
+def _called_in_prose(scenes: list[Scene], loose: list[Claim], count: int) -> Iterator[Scene]:
+    """A scene for each call with literal arguments that a sentence names right before it states a result."""
+    known = {_canonical(step.code) for scene in scenes for step in scene.steps}
+    stated = [*loose, *(claim for scene in scenes for claim in scene.claims)]
+    subjects: dict[str, list[Claim]] = {}
+    for claim in stated:
+        call = subject_of(claim)
+        if call and _canonical(call) not in known and is_self_contained(call):
+            subjects.setdefault(call, []).append(claim)
+    for call, claims in subjects.items():
+        step = Step(call, claims[0].line, -1)
+        yield Scene(count, (step,), (Remark(()),), tuple(claims))
+        count += 1
+
+
+def subject_of(claim: Claim) -> str | None:
+    """The code in backticks that the claim is about: the last one before its verb, few words between."""
+    match = re.search(r"`([^`]+)`[^`.;:]{0,24}$", claim.before)
+    return match.group(1).strip() if match else None
+
+
+def is_self_contained(code: str) -> bool:
+    """Whether ``code`` is a call whose arguments are literals, so that it can run by itself."""
+    try:
+        tree = ast.parse(code, mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return False
+    if not isinstance(tree, ast.Call):
+        return False
+    arguments = [*tree.args, *(keyword.value for keyword in tree.keywords)]
+    return all(is_literal(ast.unparse(argument)) for argument in arguments)
+
+
+def _canonical(code: str) -> str:
+    try:
+        return ast.unparse(ast.parse(code))
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return code
+
+
+def speaks_of(claim: Claim, step: Step) -> bool:
+    """Whether the sentence names this statement's own expression as its subject."""
+    subject = subject_of(claim)
+    if not subject:
+        return False
+    canonical = _canonical(subject)
+    tree = step.tree
+    inner = [canonical_of(node) for node in expressions_of(tree)] if tree else []
+    return canonical in inner
+
+
+def expressions_of(tree: ast.stmt) -> list[ast.expr]:
+    """The expression a statement is about: its value, and what it prints."""
+    value = getattr(tree, "value", None)
+    if not isinstance(value, ast.expr):
+        return []
+    printed = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "print"
+    if printed and isinstance(value, ast.Call) and len(value.args) == 1:
+        return [value, value.args[0]]
+    return [value]
+
+
+def canonical_of(node: ast.AST) -> str:
+    """One spelling for one syntax tree."""
+    return ast.unparse(node)
+
+
+def fits(claim: Claim, code: str, outputs: str) -> bool:
+    """Whether all code that a sentence names before its value occurs in the scene: else it is about something else."""
+    scene = re.sub(r"['\"\s]", "", code + outputs)
+    named = re.findall(r"`([^`]+)`", claim.before)
+    condition = re.match(r"\W*(?:for|with|if|when|on|in|after)\b(.*)", claim.after, re.DOTALL)
+    if condition:
+        named += re.findall(r"`([^`]+)`", condition.group(1))
+    return all(_bare(name) in scene for name in named)
+
+
+def _bare(name: str) -> str:
+    text = re.sub(r"['\"\s]", "", name)
+    return text.removesuffix("()") if text.endswith("()") else text
+
+
+__all__ = ["Mark", "Output", "Scene", "Story", "tell"]
