@@ -23,7 +23,9 @@ A, B, OTHER = "tests/test_a.py::test_a", "tests/test_a.py::test_b", "tests/test_
 
 def report(*ran: str, available: tuple[str, ...] = (), deselected: tuple[str, ...] = ()) -> RunReport:
     done = (PhaseResult(Phase.CALL, PhaseOutcome.PASSED),)
-    return RunReport(tuple(NodeResult(node, done) for node in ran), available=available, deselected=deselected)
+    return RunReport(
+        tuple(NodeResult(node, done) for node in ran), available=available, deselected=deselected
+    )
 
 
 @pytest.mark.parametrize(

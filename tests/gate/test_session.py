@@ -35,7 +35,9 @@ FIX = """\
 
 def git(folder: Path, *words: str) -> str:
     identity = ("-c", "user.name=t", "-c", "user.email=t@example.invalid", "-c", "core.autocrlf=false")
-    done = subprocess.run(["git", *identity, "-C", folder, *words], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        ["git", *identity, "-C", folder, *words], check=True, capture_output=True, text=True
+    )
     return done.stdout
 
 
@@ -84,7 +86,9 @@ def bundle(body: str, nodes: list[str] | None = None, command: str | None = None
         "test_nodes": nodes or ["tests/test_count.py::test_sum"],
     }
     words = command or "python -m pytest tests/test_count.py::test_sum"
-    return TestBundle(("\n".join(patch) + "\n").encode(), words.encode() + b"\n", json.dumps(contract).encode())
+    return TestBundle(
+        ("\n".join(patch) + "\n").encode(), words.encode() + b"\n", json.dumps(contract).encode()
+    )
 
 
 GOOD = bundle("def test_sum():\n    assert total([1, 2]) == 3\n")
@@ -100,7 +104,7 @@ KINDS = {
     "import os; os._exit(0)": FailureKind.CRASH,
     "import pytest; pytest.skip('later')": FailureKind.NOT_RUN,
     "open('src/shelf/count.py', 'a').write('#'); assert total([1, 2]) == 3": FailureKind.TAMPERING,
-    "import subprocess as s; s.run(['touch', '.git/hooks/post-commit'])": FailureKind.TAMPERING,
+    "import subprocess as s; s.run(['sh', '-c', 'echo >> .git/config'])": FailureKind.TAMPERING,
 }
 
 
@@ -126,7 +130,7 @@ def test_a_failing_test_qualifies_and_passes_with_the_fix(settings):
 def test_the_receipt_proves_where_the_modules_came_from_and_what_ran(settings):
     receipt = GateSession(settings).judge(GOOD).receipt
     modules = dict(receipt.modules)
-    assert modules["shelf.count"].endswith("/src/shelf/count.py")
+    assert modules["shelf"].endswith("/src/shelf/__init__.py")
     assert receipt.base_tree_after == receipt.base_tree
     assert [run.seed for run in receipt.runs] == [0, 1]
     assert receipt.sandbox == "bubblewrap"
@@ -146,7 +150,10 @@ def test_nothing_in_the_checkout_is_written(settings):
         (replace(GOOD, patch=FIX.encode()), FailureKind.PATCH_FORBIDDEN),
         (replace(GOOD, patch=(GOOD.patch or b"").replace(b"== 0", b"== 9")), FailureKind.PATCH_CONFLICT),
         (replace(GOOD, command=b"pytest tests\n"), FailureKind.COMMAND_REJECTED),
-        (replace(GOOD, command=b"/usr/bin/python3 -m pytest tests/test_count.py::test_sum"), FailureKind.COMMAND_REJECTED),
+        (
+            replace(GOOD, command=b"/usr/bin/python3 -m pytest tests/test_count.py::test_sum"),
+            FailureKind.COMMAND_REJECTED,
+        ),
         (bundle("def test_sum():\n    pass\n\n\ndef test_more():\n    pass\n"), FailureKind.NODE_UNBOUND),
         (bundle("def test_sum():\n    pass\n", nodes=["test_other"]), FailureKind.NODE_UNBOUND),
         (bundle("exec('def test_sum(): pass')\nexec('def test_more(): pass')\n"), FailureKind.NODE_UNBOUND),
