@@ -62,7 +62,10 @@ class Claim:
         return tuple(values)
 
 
-_ADVERBS = r"(?:also|still|just|instead|rather|really|then|simply|clearly|always|both|all|now|only|actually|in fact|indeed)"
+_ADVERBS = (
+    r"(?:also|still|just|instead|rather|really|then|simply|clearly|always|both|all|now|only|actually|in fact|"
+    r"indeed)"
+)
 _GIVE = (
     r"(?:be(?:en)?(?: equal to)?|return(?:ed)?|give(?:n)?|print(?:ed)?|output|yield(?:ed)?|produce[d]?|equal|"
     r"evaluate[d]? to|result(?:ed)? in|read|become|show|say|raise[d]?|throw|fail with|end in|render(?: as)?)"
@@ -93,7 +96,8 @@ _CUES: tuple[tuple[Role, re.Pattern[str]], ...] = tuple(
             Role.ACTUAL,
             r"\b(?:got|returns?|returned|gives?|gave|prints?|printed|yields?|yielded|outputs|produces?|produced|shows?|"
             r"results in|evaluates to|becomes|turns (?:\S+ )?into|raises?|raised|throws?|threw|"
-            r"(?:fails?|failed|crash(?:es|ed)?|dies|died|breaks?|blows up|errors?(?: out)?|aborts|ends|ends up) (?:with|in))",
+            r"(?:fails?|failed|crash(?:es|ed)?|dies|died|breaks?|blows up|errors?(?: out)?|aborts|ends|ends up) "
+            r"(?:with|in))",
         ),
     )
 )
@@ -111,7 +115,7 @@ _HEDGE = re.compile(
     re.IGNORECASE,
 )
 _ENDING = re.compile(
-    r"\s*(?:$|[.,;!?)\]—–\"]|-\s|\((?!\w*\))|(?:and|but|or|instead|not|rather|as|like|here|for|in|when|because|since|with|if|"
+    r"\s*(?:$|[.,;!?)\]\u2013\u2014\"]|-\s|\((?!\w*\))|(?:and|but|or|instead|not|rather|as|like|here|for|in|when|because|since|with|if|"
     r"again|too|though|so|which|while|where|now|today|then|at|on|from|before|after|either|on both)\b)"
 )
 _SPAN = re.compile(r"(`+)(.+?)\1", re.DOTALL)
@@ -137,10 +141,10 @@ def claims_in(text: str, line: int) -> tuple[Claim, ...]:
 def _cues(masked: str) -> Iterator[tuple[Role | None, int, int]]:
     """All cues by position; None is ``instead of``, whose role depends on what stands before."""
     found: list[tuple[int, int, Role | None]] = []
-    for role, pattern in _CUES:
+    for cue, pattern in _CUES:
         for match in pattern.finditer(masked):
             if not any(start <= match.start() < end for start, end, _ in found):
-                found.append((match.start(), match.end(), role))
+                found.append((match.start(), match.end(), cue))
     found += [(match.start(), match.end(), None) for match in _INSTEAD.finditer(masked)]
     for start, end, role in sorted(found, key=lambda item: item[:2]):
         yield role, start, end
@@ -233,7 +237,8 @@ _ARROW = re.compile(
     re.IGNORECASE,
 )
 _GOOD = re.compile(
-    r"^(?:(?:this|it|that) )?(?:is |still )?(?:ok(?:ay)?|works?|fine|correct|good|right|pass(?:es)?|as expected|expected)\b[^=:]*$",
+    r"^(?:(?:this|it|that) )?(?:is |still )?(?:ok(?:ay)?|works?|fine|correct|good|right|pass(?:es)?|as expected|"
+    r"expected)\b[^=:]*$",
     re.IGNORECASE,
 )
 _BAD = re.compile(

@@ -218,14 +218,9 @@ def _wrong_values(facts: Facts, single: bool) -> Iterator[Finding]:
             checks = (Check(index, expression),)
             yield Finding(Kind.NOT_VALUE, index, seen.value.repr, expected, (evidence,), checks)
     blocks = [o for o in facts.scene.outputs if o.role is not Role.EXPECTED and not o.exception]
-    if (
-        single
-        and len(blocks) == 1
-        and _COMPLAINT.search(facts.report_text)
-        and not _is_one_value(facts, speaking)
-    ):
-        if same_output(printed_text(facts), blocks[0].text):
-            yield from _printed(facts, blocks[0].text, _words(blocks[0]), wanted=False)
+    complained = single and len(blocks) == 1 and _COMPLAINT.search(facts.report_text)
+    if complained and not _is_one_value(facts, speaking) and same_output(printed_text(facts), blocks[0].text):
+        yield from _printed(facts, blocks[0].text, _words(blocks[0]), wanted=False)
 
 
 def _is_one_value(facts: Facts, speaking: list[int]) -> bool:

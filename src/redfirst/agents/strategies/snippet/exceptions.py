@@ -17,8 +17,8 @@ from redfirst.agents.strategies.snippet.story import Story, fits, speaks_of
 from redfirst.agents.strategies.snippet.tracebacks import find_exception
 
 _WANTS_ERROR = re.compile(
-    r"\b(?:reject(?:ed|s)?|invalid|malformed|(?:should|must|to) (?:raise|fail|throw|complain)|(?:proper|same kind of|usual|"
-    r"clean|specific) (?:error|exception)|unhandled|instead of a|documented to raise|catch|except)\b",
+    r"\b(?:reject(?:ed|s)?|invalid|malformed|(?:should|must|to) (?:raise|fail|throw|complain)|"
+    r"(?:proper|same kind of|usual|clean|specific) (?:error|exception)|unhandled|instead of a|documented to raise|catch|except)\b",
     re.IGNORECASE,
 )
 _ABOUT_MESSAGE = re.compile(

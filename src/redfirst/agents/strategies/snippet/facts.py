@@ -37,5 +37,5 @@ class Facts:
             return False
         tree = self.scene.steps[place].tree
         value = seen.value is not None and seen.value.type != "builtins.NoneType"
-        shown = isinstance(tree, ast.Expr) and (value or seen.value is not None and seen.out == "")
+        shown = isinstance(tree, ast.Expr) and (value or (seen.value is not None and seen.out == ""))
         return bool(shown or seen.out.strip() or (seen.raised and not isinstance(tree, ast.Import)))

@@ -7,6 +7,8 @@ Input: one JSON object on stdin, ``steps`` (sources), ``checks`` (expressions to
 Output: one JSON object a line on the descriptor REDFIRST_REPORT_FD; a line is written as soon as it is known.
 """
 
+from __future__ import annotations
+
 import ast
 import builtins
 import contextlib
@@ -17,24 +19,25 @@ import os
 import sys
 import traceback
 import types
+from typing import Any
 
 MAX_TEXT = 20000
 FILE = "<report>"
 UNDEFINED = object()
 
 
-def bounded(text):
+def bounded(text: str) -> tuple[str, bool]:
     """A text and whether it was cut."""
     return (text[:MAX_TEXT], True) if len(text) > MAX_TEXT else (text, False)
 
 
-def describe(value):
+def describe(value: Any) -> dict[str, Any]:
     """Type, repr and whether the repr is a literal equal to the value."""
     kind = type(value)
-    record = {"type": kind.__module__ + "." + kind.__qualname__}
+    record: dict[str, Any] = {"type": kind.__module__ + "." + kind.__qualname__}
     try:
         text = repr(value)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - any repr may raise anything
         record["unprintable"] = type(error).__name__
         return record
     text, cut = bounded(text if isinstance(text, str) else "")
@@ -43,12 +46,12 @@ def describe(value):
     record["text"] = value if kind is str and not cut else None
     try:
         record["literal"] = not cut and bool(ast.literal_eval(text) == value)
-    except Exception:
+    except Exception:  # noqa: BLE001 - the value's own comparison may raise anything
         record["literal"] = False
     return record
 
 
-def failure(error):
+def failure(error: BaseException) -> dict[str, Any]:
     """An exception with its types, message and frames outside this file, outermost first."""
     kind = type(error)
     frames = []
@@ -57,7 +60,7 @@ def failure(error):
             frames.append([frame.filename, frame.lineno or 0, frame.name])
     try:
         message = str(error)
-    except Exception:
+    except Exception:  # noqa: BLE001 - the error's own text may raise anything
         message = ""
     mro = [base.__module__ + "." + base.__qualname__ for base in kind.__mro__]
     return {"types": mro, "message": bounded(message)[0], "frames": frames[-50:]}
@@ -66,29 +69,28 @@ def failure(error):
 class Session:
     """A namespace that looks like ``__main__``, and the statements run in it."""
 
-    def __init__(self, steps, names, report):
+    def __init__(self, steps: list[str], names: list[str]) -> None:
         self.steps = steps
         self.names = names
-        self.report = report
         self.module = types.ModuleType("__main__")
         self.space = self.module.__dict__
         self.space["__builtins__"] = builtins
         sys.modules["__main__"] = self.module
 
-    def compiled(self, index, source):
+    def compiled(self, index: int, source: str) -> tuple[Any, Any, str | None, bool]:
         """The statement's code objects: what to execute, then what to evaluate (or None), and the name bound."""
         name = FILE + str(index)
         linecache.cache[name] = (len(source), None, source.splitlines(True), name)
         tree = ast.parse(source, name)
-        bound = None
-        value = None
+        bound: str | None = None
+        value: ast.expr | None = None
         printed = False
         last = tree.body[-1]
         if isinstance(last, ast.Expr):
             tree.body.pop()
             value = last.value
             printed = is_plain_print(value)
-            if printed:
+            if printed and isinstance(value, ast.Call):
                 value = value.args[0]
         elif (
             isinstance(last, ast.Assign) and len(last.targets) == 1 and isinstance(last.targets[0], ast.Name)
@@ -98,12 +100,12 @@ class Session:
         evaluate = None if value is None else compile(ast.Expression(value), name, "eval")
         return run, evaluate, bound, printed
 
-    def run(self, index):
+    def run(self, index: int) -> tuple[dict[str, Any], Any]:
         """Run one statement; what it did, and its value."""
         source = self.steps[index]
         out = io.StringIO()
-        record = {"step": index}
-        value = UNDEFINED
+        record: dict[str, Any] = {"step": index}
+        value: Any = UNDEFINED
         try:
             run, evaluate, bound, printed = self.compiled(index, source)
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
@@ -114,7 +116,7 @@ class Session:
                         print(value)
                 elif bound is not None:
                     value = self.space.get(bound, UNDEFINED)
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - whatever the report's code ends in is recorded
             record["error"] = failure(error)
             value = UNDEFINED
         if value is not UNDEFINED:
@@ -122,34 +124,55 @@ class Session:
         record["out"], record["out_cut"] = bounded(out.getvalue())
         return record, value
 
-    def supply(self, source):
+    def supply(self, source: str) -> list[str]:
         """Import what the statement uses, nobody defined and a package of the project offers."""
-        added = {}
+        added: dict[str, str] = {}
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 name = node.id
                 if name not in self.space and not hasattr(builtins, name) and name not in added:
-                    line = self.offer(name)
+                    line = self.offer(name) or self.standard(name, source)
                     if line:
                         added[name] = line
         for line in added.values():
             exec(line, self.space)
         return sorted(added.values())
 
-    def offer(self, name):
+    def offer(self, name: str) -> str | None:
         """An import statement that brings ``name``, or None."""
         for package in self.names:
             try:
                 module = __import__(package)
-            except BaseException:
+            except BaseException:  # noqa: BLE001 - a package that cannot be imported offers nothing
                 continue
             if name == package:
                 return "import " + package
             if hasattr(module, name) and not name.startswith("_"):
                 return "from " + package + " import " + name
+        return self.exception(name)
+
+    def exception(self, name: str) -> str | None:
+        """An import of an exception class that a loaded module of the project defines under ``name``."""
+        for place in sorted(sys.modules):
+            kind = getattr(sys.modules[place], "__dict__", {}).get(name)
+            if (
+                place.partition(".")[0] in self.names
+                and isinstance(kind, type)
+                and issubclass(kind, BaseException)
+            ):
+                return "from " + kind.__module__ + " import " + name
         return None
 
-    def check(self, expression, value):
+    def standard(self, name: str, source: str) -> str | None:
+        """An import of a module of the standard library that the statement uses as ``name.attribute``."""
+        if name not in getattr(sys, "stdlib_module_names", ()) or name.startswith("_"):
+            return None
+        module = __import__(name)
+        used = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Attribute)]
+        mine = [n.attr for n in used if isinstance(n.value, ast.Name) and n.value.id == name]
+        return "import " + name if mine and all(hasattr(module, attribute) for attribute in mine) else None
+
+    def check(self, expression: str, value: Any) -> dict[str, Any]:
         """Evaluate an expression with ``_`` as the value of the step before."""
         had = self.space.get("_", UNDEFINED)
         if value is not UNDEFINED:
@@ -158,7 +181,7 @@ class Session:
             with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
                 result = eval(compile(expression, FILE, "eval"), self.space)
                 return {"value": describe(result), "truth": bool(result)}
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - whatever the report's code ends in is recorded
             return {"error": failure(error)}
         finally:
             self.space.pop("_", None)
@@ -166,25 +189,26 @@ class Session:
                 self.space["_"] = had
 
 
-def is_plain_print(node):
+def is_plain_print(node: ast.AST) -> bool:
     """``print(x)`` with one argument and no options."""
-    plain = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
-    return plain and len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred)
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id != "print":
+        return False
+    return len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred)
 
 
-def main():
+def main() -> None:
     """Read what to run, run it, write a line for each step and each check."""
     order = json.loads(sys.stdin.buffer.read().decode("utf-8"))
     descriptor = int(os.environ["REDFIRST_REPORT_FD"])
     os.set_inheritable(descriptor, False)
 
-    def report(record):
+    def report(record: dict[str, Any]) -> None:
         os.write(descriptor, (json.dumps(record) + "\n").encode("utf-8"))
 
     sys.stdin = io.StringIO("")
     sys.argv = ["report.py"]
     sys.path[:0] = [path for path in order["paths"] if path not in sys.path]
-    session = Session(order["steps"], order["names"], report)
+    session = Session(order["steps"], order["names"])
     for index, source in enumerate(order["steps"]):
         imports = session.supply(source)
         record, value = session.run(index)

@@ -20,9 +20,11 @@ _IN_MORE = re.compile(r"^\s*\.\.\.+:\s?")
 _OUT = re.compile(r"^Out\[\d+\]:\s?")
 _PYTHON_TAGS = frozenset({"python", "py", "python3", "py3", "pycon", "python-console", "ipython", "doctest"})
 _OTHER_TAGS = frozenset(
-    "sh bash shell console zsh fish cmd bat powershell text txt plain output log json yaml yml toml ini xml html "
-    "jinja jinja2 django diff patch rust rs js javascript ts typescript c cpp java go sql css pytb traceback "
-    "none markdown md rst make makefile dockerfile".split()
+    (
+        "sh bash shell console zsh fish cmd bat powershell text txt plain output log json yaml "
+        "yml toml ini xml html jinja jinja2 django diff patch rust rs js javascript ts typescript "
+        "c cpp java go sql css pytb traceback none markdown md rst make makefile dockerfile "
+    ).split()  # noqa: SIM905 - a list of words reads best as words
 )
 
 

@@ -136,7 +136,7 @@ class _Attempt:
         """Try the places for the test, best first. Raises CannotWrite."""
         unittest = self.gate.runner == "unittest"
         test = write_test(finding, self.story.steps, observed.steps, extra, unittest=unittest)
-        codes = [*test.imports, *test.definitions, *test.body]
+        codes = [*test.imports, *test.definitions, "\n".join(test.body)]
         subject = subject_of_code(codes, self.prober.names)
         slug = re.sub(r"[^a-z0-9]+", "_", self.report.title.lower()).strip("_")[:32].strip("_") or "report"
         why = "no place for a test"
