@@ -35,7 +35,7 @@ from redfirst.runners.python_report import (
 from redfirst.sandbox.protocol import Completed
 
 _USAGE = "UsageError"
-_NOTHING_RAN = 5
+_INTERNAL_ERROR, _USAGE_ERROR, _NOTHING_RAN = 3, 4, 5
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ def read_report(key: bytes, completed: Completed, project: Project) -> RunReport
     problems += end_problems(completed, end, failed=failed, interrupted=interrupted)
     if end is not None and not interrupted:
         problems += [f"{node.node} began and its end was not reported" for node in nodes if not node.finished]
-        problems += _status_problems(end.status, nodes)
+        problems += _status_problems(end.status, nodes, collection)
     return RunReport(
         nodes=nodes,
         selected=values(stream.of("selected")),
@@ -224,6 +224,10 @@ def _start_failures(stream: Stream, project: Project) -> list[Failure]:
         if (usage and tried) or "builtins.KeyboardInterrupt" in record.texts("mro"):
             continue  # a selector that leads nowhere, or an interrupt: told apart from errors
         found.append(failure_of(record, project, {Trait.PLUGIN_MISSING} if usage else ()))
+    end = end_of(stream)
+    if end is not None and end.status == _USAGE_ERROR and not records and not tried:
+        why = "pytest does not start with the project's settings"
+        found.append(Failure(_USAGE, why, traits=frozenset({Trait.PLUGIN_MISSING})))
     return found
 
 
@@ -263,7 +267,11 @@ def _not_found(stream: Stream) -> tuple[str, ...]:
     )
 
 
-def _status_problems(status: int, nodes: tuple[NodeResult, ...]) -> list[str]:
+def _status_problems(
+    status: int, nodes: tuple[NodeResult, ...], collection: tuple[Failure, ...]
+) -> list[str]:
     if status == _NOTHING_RAN and nodes:
         return ["nodes ran, but the runner says that none was collected"]
+    if status == _INTERNAL_ERROR and not collection:
+        return ["the runner reports an error of its own"]
     return []
