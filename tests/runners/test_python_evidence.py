@@ -65,6 +65,7 @@ TABLE = [
     (record("lib.Mine", "AssertionError"), {Trait.ASSERTION}),
     (record("Failed", *FAILED), {Trait.ASSERTION}),
     (record("lib.Failed", "Exception"), set()),
+    (record("doctest.DocTestFailure", "Exception"), {Trait.ASSERTION}),
     (record("ValueError", frames=[TEST_RAISE]), {Trait.RAISED_BY_TEXT}),
     (record("AssertionError", frames=[TEST_RAISE]), {Trait.ASSERTION}),
     (record("ValueError", frames=[TEST_RAISE, SITE]), set()),

@@ -263,7 +263,7 @@ def _own_traits(one: _Raised, chain: list[tuple[str, _Raised]], project: Project
 
 
 def _is_assertion(one: _Raised) -> bool:
-    if one.is_a("AssertionError"):
+    if one.is_a("AssertionError") or "doctest.DocTestFailure" in one.types:
         return True
     named = one.data.text("type").rpartition(".")[2] == "Failed"
     return named and "_pytest.outcomes.OutcomeException" in one.types
