@@ -166,3 +166,19 @@ def make_point(root: int, path: str, *, is_folder: bool, made: Callable[[str], N
             f"nothing can be mounted at {path} in the workspace ({error.strerror})",
             "a file or a link of the tree is in the way",
         ) from error
+
+
+def holds_file_of(handle: int, size: int, depth: int = 0) -> bool:
+    """Whether a regular file of at least ``size`` bytes lies below the folder ``handle``."""
+    for name in os.listdir(handle):
+        state = os.stat(name, dir_fd=handle, follow_symlinks=False)
+        if stat.S_ISREG(state.st_mode) and state.st_size >= size:
+            return True
+        if stat.S_ISDIR(state.st_mode) and depth < DEPTH:
+            inner = open_for_walk(name, handle)
+            try:
+                if holds_file_of(inner, size, depth + 1):
+                    return True
+            finally:
+                os.close(inner)
+    return False

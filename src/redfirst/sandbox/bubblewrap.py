@@ -26,7 +26,16 @@ from redfirst.core.environment import Bind
 from redfirst.core.errors import SandboxError
 from redfirst.core.limits import Limits
 from redfirst.sandbox import cgroups, holder, snapshot
-from redfirst.sandbox.beneath import folder, lay, look, make_point, open_for_walk, parts_of, read_file
+from redfirst.sandbox.beneath import (
+    folder,
+    holds_file_of,
+    lay,
+    look,
+    make_point,
+    open_for_walk,
+    parts_of,
+    read_file,
+)
 from redfirst.sandbox.holder import Holder
 from redfirst.sandbox.meter import Meter, NamespaceProcesses
 from redfirst.sandbox.overlay_changes import Mark, UpperWalk
@@ -276,7 +285,7 @@ class _Run:
             if self.first is not None:
                 os.close(self.first)
             if self.meter is not None and isinstance(self.meter.processes, NamespaceProcesses):
-                os.close(self.meter.processes.proc)
+                self.meter.processes.close()
             if group is not None:
                 group.remove()
 
@@ -347,9 +356,7 @@ class _Run:
             return False
         self.first = handle
         if self.meter is not None:
-            with suppress(OSError):
-                proc = os.open(f"/proc/{number}/root/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-                self.meter.processes = NamespaceProcesses(proc)
+            self.meter.processes = NamespaceProcesses(number)
         return True
 
     def kill(self) -> None:
@@ -378,6 +385,8 @@ class _Run:
             code = 128 - code
         cause = End.BROKEN if problem else supervisor.cause
         reached = set(self.meter.reached)
+        if self._met_file_size():
+            reached.add(End.FILE)
         end, status, number = end_of(cause, code, reached, self.meter.cpu_s, self.limits)
         if end in (End.CPU, End.MEMORY, End.FILE):
             reached.add(end)
@@ -395,6 +404,20 @@ class _Run:
             isolation=Isolation(NAME, self.workspace.sandbox.guarantees()),
             problem=problem,
         )
+
+    def _met_file_size(self) -> bool:
+        """Whether a file was cut at its limit: a refused write leaves it exactly that long."""
+        size, store = self.limits.file_mb << 20, self.workspace.held.root
+        room = os.fstatvfs(store)
+        if (room.f_blocks - room.f_bfree) * room.f_frsize < size:
+            return False
+        with suppress(OSError):
+            parts = ("tree",) if self.workspace.copied else ("upper",)
+            for part in (*parts, "runs"):
+                with folder(store, [part]) as handle:
+                    if holds_file_of(handle, size):
+                        return True
+        return False
 
     def _problem(self, cause: End | None, code: int | None, err: bytes) -> str:
         """What was wrong on our own side; empty when the command itself ran to its end."""

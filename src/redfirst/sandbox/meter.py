@@ -39,11 +39,17 @@ class Processes(Protocol):
 
 @dataclass(slots=True)
 class NamespaceProcesses:
-    """The processes of a namespace, through a descriptor of its own /proc."""
+    """The processes of a namespace, seen through its own /proc. ``first``: its first process, as we know it.
 
-    proc: int
+    Until bubblewrap has changed its root, that path leads to the /proc of the host, which is not what we want.
+    """
+
+    first: int
+    proc: int = -1
 
     def states(self) -> Iterable[ProcessState]:
+        if not self._open():
+            return
         for name in os.listdir(self.proc):
             if name.isdigit():
                 state = parse_state(_read(f"{name}/stat", self.proc))
@@ -52,6 +58,20 @@ class NamespaceProcesses:
 
     def shared_out(self, number: int) -> int | None:
         return parse_shared(_read(f"{number}/smaps_rollup", self.proc))
+
+    def close(self) -> None:
+        if self.proc >= 0:
+            os.close(self.proc)
+            self.proc = -1
+
+    def _open(self) -> bool:
+        if self.proc < 0:
+            handle = os.open(f"/proc/{self.first}/root/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            if os.fstat(handle).st_dev == os.stat("/proc").st_dev or not _read("1/stat", handle):
+                os.close(handle)
+                return False
+            self.proc = handle
+        return True
 
 
 @dataclass(slots=True)

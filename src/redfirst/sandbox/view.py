@@ -117,7 +117,8 @@ def arguments(view: View) -> list[str]:
         *_private(view),
         *_room_for(view.mount),
         *_shown(view),
-        *("--remount-ro", "/", "--remount-ro", "/dev", *_sealed(view.mount)),
+        # Run by root, a command is still the owner of /proc/sys, to which it needs no capability to write.
+        *("--remount-ro", "/", "--remount-ro", "/dev", "--remount-ro", "/proc", *_sealed(view.mount)),
         *("--chdir", os.path.join(view.mount, view.cwd)),
         *_walls(view),
     ]
