@@ -10,6 +10,7 @@ processes, mounts, descriptors and files and the memory before and after. Printe
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import platform
@@ -27,6 +28,8 @@ from redfirst.core.bundle import TestBundle
 from redfirst.gate import GateSession, GateSettings
 
 DJANGO = "5.2"
+PR_SET_CHILD_SUBREAPER = 36
+OWN_GROUP = f"redfirst-{os.getpid()}-"
 TEST_FILE = "tests/overhead/test_slug.py"
 TEST = """from django.utils.text import slugify
 
@@ -65,7 +68,9 @@ def prepare(work: Path) -> tuple[Path, Path]:
     subprocess.run([sys.executable, "-m", "venv", str(work / "venv")], check=True)
     python = work / "venv" / "bin" / "python"
     wanted = ["asgiref", "sqlparse", "pytest"]
-    subprocess.run([str(python), "-m", "pip", "install", "-q", *wanted], check=True, stdin=subprocess.DEVNULL)
+    subprocess.run(
+        [str(python), "-m", "pip", "install", "-qq", *wanted], check=True, stdin=subprocess.DEVNULL
+    )
     return checkout, python
 
 
@@ -102,14 +107,41 @@ def in_turn(session: GateSession, checkout: Path, python: Path, rounds: int) -> 
     }
 
 
+def adopt_orphans() -> None:
+    """Become the parent of every process below us that loses its own, so that it can be counted."""
+    if ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        sys.exit("this kernel cannot adopt orphans")
+
+
+def descendants() -> int:
+    """How many processes live below us; the ended ones of others, which init would reap, do not count."""
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text("utf-8", "replace")
+            except OSError:
+                continue
+            state, parent = stat.rpartition(")")[2].split()[:2]
+            if state != "Z":
+                parents[int(entry.name)] = int(parent)
+    found, level = 0, {os.getpid()}
+    while level := {pid for pid, parent in parents.items() if parent in level}:
+        found += len(level)
+    return found
+
+
 def residue(work: Path) -> dict[str, float]:
-    """What is there now: processes of the machine, mounts, our descriptors, files in our folders, memory."""
+    """What is there now: processes below us, mounts, our descriptors, control groups, files, memory."""
     status = Path("/proc/self/status").read_text("ascii").splitlines()
     memory = next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
     return {
-        "processes": sum(1 for entry in Path("/proc").iterdir() if entry.name.isdigit()),
+        "processes": descendants(),
         "mounts": len(Path("/proc/self/mountinfo").read_text("utf-8").splitlines()),
         "descriptors": len(os.listdir("/proc/self/fd")),
+        "control_groups": sum(
+            1 for _, names, _ in os.walk("/sys/fs/cgroup") for name in names if name.startswith(OWN_GROUP)
+        ),
         "files": sum(len(names) for _, _, names in os.walk(work)),
         "memory_mb": round(memory / 1024, 1),
     }
@@ -136,6 +168,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--leaks", type=int, default=200)
     options = parser.parse_args()
+    adopt_orphans()
     with tempfile.TemporaryDirectory(prefix="redfirst-bench-") as text:
         work = Path(text)
         tempfile.tempdir = os.environ["TMPDIR"] = str(work / "tmp")
