@@ -218,7 +218,7 @@ def limit_script(limits: Limits) -> Sequence[str]:
     seconds = max(1, int(-(-limits.cpu_s // 1)))
     return (
         "ulimit -c 0",
-        "ulimit -n 4096 2>/dev/null",
+        "ulimit -S -n 4096 2>/dev/null",
         f"ulimit -f {limits.file_mb * 2048}",
         f"ulimit -S -t {seconds}",
         f"ulimit -H -t {seconds + 2}",
