@@ -18,12 +18,17 @@ from pathlib import Path
 
 from redfirst.core.errors import SandboxError
 from redfirst.core.limits import Limits
+from redfirst.sandbox import private_folder
+from redfirst.sandbox.private_folder import PrivateFolder
 
-_ROOM = 64 << 10
 _SYSTEM_TOOLS = "/usr/bin:/bin:/usr/sbin:/sbin"
 
-#: Each line printed says how far it came, so that no message has to be understood.
+#: Each line printed says how far it came, so that no message has to be understood. If we end without a word,
+#: it unmounts and removes the private folder, which no one else would.
 _COMMON = """
+trap '' PIPE
+leave() { cd /; umount -l "$1/m/tree" "$1/m"; rmdir "$1/m"; rm -f "$1/base" "$1/layer"; rmdir "$1"; }
+trap 'leave "$1" 2>/dev/null' EXIT
 echo user; cd "$1" || exit
 mount -t tmpfs -o "size=$2m,nr_inodes=$3,mode=755,nosuid,nodev" redfirst m || exit
 mkdir m/upper m/work m/tree m/runs m/etc || exit
@@ -32,10 +37,6 @@ echo room
 _OVERLAY = """
 mount -t overlay -o "lowerdir=$4,upperdir=m/upper,workdir=m/work,userxattr" redfirst m/tree || exit
 echo ready; read -r end
-"""
-#: We ended without a word: unmount, and remove the private folder, which no one else will.
-_ABANDONED = """
-umount -l m/tree m; rmdir m; rm -f base layer; cd /; rmdir "$1"
 """
 _COPY = """
 for lower in $4; do cp -dR --preserve=mode,timestamps,links "$lower/." m/tree || exit; done
@@ -49,12 +50,12 @@ class Holder:
     """The live process. ``root``: descriptor of the tmpfs; ``inside``: its path in the holder's namespace."""
 
     process: subprocess.Popen[bytes]
-    private: Path
+    private: PrivateFolder
     root: int
 
     @property
     def inside(self) -> str:
-        return f"{self.private}/m"
+        return f"{self.private.path}/m"
 
     def join_argv(self) -> list[str]:
         """The start of a command line that enters the namespaces and becomes what follows."""
@@ -75,7 +76,7 @@ class Holder:
         with suppress(OSError):
             os.close(self.root)
         _end(self.process)
-        _discard(self.private)
+        self.private.discard()
 
 
 def tool(name: str) -> str:
@@ -93,12 +94,15 @@ def start(tree: Path, layer: Path | None, limits: Limits, *, copy: bool, scratch
             raise SandboxError(
                 f"the tree {base} cannot be read", "check that it is there and its permissions"
             )
-    private = _private_folder(scratch)
+    private = private_folder.make(
+        str(scratch) if scratch else os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
+    )
     try:
-        lowers = _link_lowers(private, tree, layer)
+        os.mkdir(private.path / "m")
+        lowers = _link_lowers(private.path, tree, layer)
         order = " ".join(reversed(lowers)) if copy else ":".join(lowers)
-        script = _COMMON + (_COPY if copy else _OVERLAY) + _ABANDONED
-        arguments = [str(private), str(limits.disk_mb), str(limits.files), order]
+        script = _COMMON + (_COPY if copy else _OVERLAY)
+        arguments = [str(private.path), str(limits.disk_mb), str(limits.files), order]
         process = _spawn(script, arguments)
         try:
             return _await_ready(process, private, copy=copy)
@@ -106,30 +110,8 @@ def start(tree: Path, layer: Path | None, limits: Limits, *, copy: bool, scratch
             _end(process)
             raise
     except BaseException:
-        _discard(private)
+        private.discard()
         raise
-
-
-def _private_folder(scratch: Path | None) -> Path:
-    """A new folder that only we can enter, in a place that has room at least for what we keep there."""
-    base = str(scratch) if scratch else os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
-    try:
-        private = Path(tempfile.mkdtemp(prefix="redfirst-box-", dir=base))
-    except OSError as error:
-        raise SandboxError(f"no folder can be made in {base} ({error.strerror})", _SCRATCH) from error
-    try:
-        probe = private / "m"
-        with open(probe, "wb") as file:
-            os.posix_fallocate(file.fileno(), 0, _ROOM)
-        probe.unlink()
-        probe.mkdir()
-    except OSError as error:
-        _discard(private)
-        raise SandboxError(f"there is no room in {base} ({error.strerror})", _SCRATCH) from error
-    return private
-
-
-_SCRATCH = "name another folder with --scratch"
 
 
 def _link_lowers(private: Path, tree: Path, layer: Path | None) -> list[str]:
@@ -155,7 +137,7 @@ def _spawn(script: str, arguments: list[str]) -> subprocess.Popen[bytes]:
     )
 
 
-def _await_ready(process: subprocess.Popen[bytes], private: Path, *, copy: bool) -> Holder:
+def _await_ready(process: subprocess.Popen[bytes], private: PrivateFolder, *, copy: bool) -> Holder:
     output = process.stdout
     assert output is not None
     said = []
@@ -164,7 +146,7 @@ def _await_ready(process: subprocess.Popen[bytes], private: Path, *, copy: bool)
         if said[-1] == "ready":
             output.close()
             try:
-                root = os.open(f"/proc/{process.pid}/root{private}/m", os.O_RDONLY | os.O_DIRECTORY)
+                root = os.open(f"/proc/{process.pid}/root{private.path}/m", os.O_RDONLY | os.O_DIRECTORY)
             except OSError as error:
                 raise SandboxError(
                     f"the mounts of the workspace cannot be reached ({error.strerror})", _NO_NAMESPACES
@@ -192,12 +174,3 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             with suppress(OSError):
                 stream.close()
     process.wait()
-
-
-def _discard(private: Path) -> None:
-    """Remove the private folder: two links and an empty folder; the mount in it is not visible to us."""
-    for name in ("layer", "base"):
-        (private / name).unlink(missing_ok=True)
-    for folder in (private / "m", private):
-        with suppress(OSError):
-            folder.rmdir() if folder.is_dir() else folder.unlink()

@@ -13,18 +13,18 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from redfirst.core.environment import Bind
 from redfirst.core.errors import SandboxError
 from redfirst.core.limits import Limits
-from redfirst.sandbox import snapshot
+from redfirst.sandbox import private_folder, snapshot
 from redfirst.sandbox.beneath import folder, lay, parts_of, read_file
 from redfirst.sandbox.marked import MarkedProcesses
 from redfirst.sandbox.meter import Meter
 from redfirst.sandbox.overlay_changes import Mark
+from redfirst.sandbox.private_folder import PrivateFolder
 from redfirst.sandbox.protocol import Change, Completed, End, FileEdit, Isolation
 from redfirst.sandbox.supervise import Pipes, Supervisor, end_of, limit_script, pipe_pair
 
@@ -63,19 +63,15 @@ class Plain:
         copy: bool = False,  # noqa: ARG002 - it always copies
     ) -> PlainWorkspace:
         """A copy of ``tree``. Raises SandboxError."""
-        base = str(self.scratch) if self.scratch else tempfile.gettempdir()
-        try:
-            private = Path(tempfile.mkdtemp(prefix="redfirst-box-", dir=base)).resolve()
-        except OSError as error:
-            raise SandboxError(f"no folder can be made in {base} ({error.strerror})", _TODO) from error
+        private = private_folder.make(str(self.scratch or tempfile.gettempdir()))
         try:
             for source in (tree, layer):
                 if source is not None:
-                    shutil.copytree(source, private / "tree", symlinks=True, dirs_exist_ok=True)
+                    shutil.copytree(source, private.path / "tree", symlinks=True, dirs_exist_ok=True)
             return PlainWorkspace(private, os.path.normpath(mount), tuple(binds))
         except (OSError, shutil.Error) as error:
-            _discard(private)
-            raise SandboxError(f"the tree {tree} cannot be copied to {base} ({error})", _TODO) from error
+            private.discard()
+            raise SandboxError(f"the tree {tree} cannot be copied ({error})", _TODO) from error
 
     def guarantees(self) -> tuple[tuple[str, str], ...]:
         """What is ensured, and by which means."""
@@ -88,9 +84,9 @@ _TODO = "name another folder with --scratch"
 class PlainWorkspace:
     """A copied tree; see the protocol."""
 
-    def __init__(self, private: Path, wanted: str, binds: tuple[Bind, ...]) -> None:
+    def __init__(self, private: PrivateFolder, wanted: str, binds: tuple[Bind, ...]) -> None:
         self.private = private
-        self.mount = str(private / "tree")
+        self.mount = str(private.path / "tree")
         self._wanted = wanted
         self._binds = binds
         self._root = os.open(self.mount, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -164,7 +160,7 @@ class PlainWorkspace:
 
     def _fresh_run(self) -> tuple[str, str]:
         self._runs += 1
-        base = self.private / f"run-{self._runs}"
+        base = self.private.path / f"run-{self._runs}"
         for name in ("home", "tmp"):
             (base / name).mkdir(parents=True)
         return str(base / "home"), str(base / "tmp")
@@ -174,7 +170,7 @@ class PlainWorkspace:
         if not self._closed:
             self._closed = True
             os.close(self._root)
-            _discard(self.private)
+            self.private.discard()
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,14 +266,3 @@ def _completed(process: subprocess.Popen[bytes], supervisor: Supervisor, reins: 
         isolation=Isolation(NAME, _GUARANTEES),
         problem=reins.lost,
     )
-
-
-def _discard(private: Path) -> None:
-    """Remove a folder even if its content was made unreadable to us."""
-    for parent, folders, _ in os.walk(private):
-        for name in folders:
-            path = os.path.join(parent, name)
-            if not os.path.islink(path) and not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-                with suppress(OSError):
-                    os.chmod(path, 0o700)
-    shutil.rmtree(private, ignore_errors=True)
