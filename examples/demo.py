@@ -146,10 +146,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as text:
         work = Path(text)
         say("From the report to a test")
-        code = redfirst(
-            "reproduce", str(folder / "report.md"), "--repo", str(buggy), "--out", str(work / "runs")
-        )
-        bundle = next((work / "runs").glob("*/bundle"), None)
+        runs = cache() / "runs"
+        code = redfirst("reproduce", str(folder / "report.md"), "--repo", str(buggy), "--out", str(runs))
+        bundle = max(runs.glob("*/bundle"), default=None)
         if bug.outcome == "refusal":
             say("Refused, as it should be: nothing in this report can be run." if code == 1 else FAILED)
             return 0 if code == 1 else 1
