@@ -20,16 +20,15 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "redfirst"
 DOCUMENTS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md")]
 DOCUMENTS += sorted((ROOT / "docs").rglob("*.md"))
+SLUG = re.compile(r'^    slug = "([a-z-]+)"$', re.MULTILINE)
 FENCE = re.compile(r"^```(?:bash|console|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SCRIPT = str(Path(sys.executable).parent / "redfirst")
 
 
 def slugs() -> set[str]:
-    """Slugs of all classes in the tree of errors, the root's own left out."""
-    classes = [errors.RedfirstError]
-    for cls in classes:
-        classes += cls.__subclasses__()
-    return {cls.slug for cls in classes[1:]}
+    """Slugs of all classes of errors in the source, the root's own left out."""
+    texts = [path.read_text("utf-8") for path in PACKAGE.rglob("*.py")]
+    return {slug for text in texts for slug in SLUG.findall(text)} - {errors.RedfirstError.slug}
 
 
 def headings(path: Path) -> set[str]:
