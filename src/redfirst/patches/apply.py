@@ -1,24 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact application of a diff: Git decides, nothing is guessed, the store is never written."""
+"""Exact application of a diff: Git applies, our own reading must agree, the store is never written."""
 
 from __future__ import annotations
 
+import hashlib
+import re
 import shutil
 import tempfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from redfirst.core.errors import PatchConflict, PatchMalformed
+from redfirst.core.errors import PatchConflict, PatchMalformed, SandboxError
 from redfirst.patches.base import PreparedBase
 from redfirst.patches.git import GitFailed, git
-from redfirst.patches.parse import Hunk, Patch, parse_patch
+from redfirst.patches.parse import FileKind, Patch, parse_patch, unquote
+from redfirst.patches.place_hunks import placed
 
 _ABSENT = "000000"
+_UNREADABLE = re.compile(
+    r"corrupt|malformed|[Nn]o valid patches|unrecognized|full index line|lacks filename|inconsistent|invalid mode"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class TreeChange:
-    """One path that differs from Base. Modes as Git writes them; None where the file is absent."""
+    """One path that differs from Base. Modes as Git writes them; None where the file is absent.
+
+    ``status``: A, M, D or T (another type). A rename is a D and an A, the latter with ``renamed_from``.
+    """
 
     path: str
     status: str
@@ -26,6 +36,7 @@ class TreeChange:
     new_mode: str | None
     old: bytes | None
     new: bytes | None
+    renamed_from: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,71 +52,137 @@ class AppliedTree:
     canonical: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class _Raw:
+    """One line of Git's comparison of two trees."""
+
+    path: str
+    status: str
+    modes: tuple[str, str]
+    names: tuple[str, str]
+
+
 def apply_patch(base: PreparedBase, data: bytes, onto: AppliedTree | None = None) -> AppliedTree:
     """Apply ``data`` to Base, or to ``onto``. Raises PatchMalformed, PatchConflict with Git's reason.
 
-    A hunk may lie at another line than it says only if its old text occurs once in the file.
+    All of it or nothing. White space counts. A hunk may lie at another line than it says only if its old text
+    occurs once in the file.
     """
     patch = parse_patch(data)
     with tempfile.TemporaryDirectory(prefix="redfirst-apply-") as folder:
         desk = _Desk(base, Path(folder))
-        before = base.tree
-        if onto is not None:
-            desk.git("read-tree", onto.tree) if onto.tree == base.tree else desk.replay(onto)
-            before = desk.git("write-tree").decode().strip()
+        before = base.tree if onto is None else desk.replay(onto)
         desk.apply(data)
         tree = desk.git("write-tree").decode().strip()
-        desk.check_offsets(patch, before)
-        step = desk.changes(before, tree)
-        changes = step if before == base.tree else desk.changes(base.tree, tree)
-        canonical = desk.git(
-            "diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames", before, tree
-        )
+        raw, canonical = desk.compare(before, tree)
+        all_raw = raw if before == base.tree else desk.compare(base.tree, tree)[0]
+        texts = desk.texts(before, patch, (*raw, *all_raw))
+    step = _changes(raw, texts, patch)
     if not step:
         raise PatchConflict("the patch changes nothing", "write a diff against Base")
+    _check_places(patch, step, texts, before)
+    changes = step if before == base.tree else _changes(all_raw, texts, patch)
     return AppliedTree(tree, changes, step, canonical)
+
+
+def _changes(raw: tuple[_Raw, ...], texts: dict[str, bytes], patch: Patch) -> tuple[TreeChange, ...]:
+    renamed = {file.new_path: file.old_path for file in patch.files if file.kind is FileKind.RENAME}
+    return tuple(
+        TreeChange(
+            line.path,
+            line.status,
+            None if line.modes[0] == _ABSENT else line.modes[0],
+            None if line.modes[1] == _ABSENT else line.modes[1],
+            texts.get(line.names[0]),
+            texts.get(line.names[1]),
+            renamed.get(line.path) if line.status == "A" else None,
+        )
+        for line in raw
+    )
+
+
+def _check_places(patch: Patch, step: tuple[TreeChange, ...], texts: dict[str, bytes], before: str) -> None:
+    """Every text file must be what our own reading of its hunks makes of it."""
+    new = {change.path: change.new for change in step}
+    expected: dict[str, bytes] = {}
+    for file in patch.files:
+        if file.old_path is None or file.new_path is None or not file.hunks:
+            continue
+        again = file.kind is FileKind.MODIFY and file.old_path in expected
+        text = expected[file.old_path] if again else texts.get(f"{before}:{file.old_path}")
+        if text is None:
+            raise PatchConflict(f"{file.old_path} is not in Base", "make the patch against Base")
+        expected[file.new_path] = placed(file.old_path, file.hunks, text)
+    for path, text in expected.items():
+        if path in new and new[path] != text:
+            raise PatchConflict(f"{path}: a hunk fits more than one place", "make the patch against Base")
 
 
 class _Desk:
     """A private index and object folder over Base's objects."""
 
     def __init__(self, base: PreparedBase, folder: Path) -> None:
-        self._base = base
-        objects = folder / "objects"
-        objects.mkdir()
-        shutil.copyfile(base.index, folder / "index")
+        self._folder, self._objects = folder, folder / "objects"
+        self._objects.mkdir()
+        self._algorithm = "sha1" if len(base.tree) == 40 else "sha256"
+        try:
+            shutil.copyfile(base.index, folder / "index")
+        except OSError as error:
+            raise SandboxError(
+                f"Base {base.tree} is gone from the store ({error.strerror})", "run again"
+            ) from None
         self._variables = {
             "GIT_DIR": str(base.git_dir),
             "GIT_INDEX_FILE": str(folder / "index"),
-            "GIT_OBJECT_DIRECTORY": str(objects),
+            "GIT_OBJECT_DIRECTORY": str(self._objects),
             "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(base.git_dir / "objects"),
         }
-        self._folder = folder
 
     def git(self, *words: str, stdin: bytes = b"") -> bytes:
+        """One git command at this desk. Raises SandboxError: what runs here works unless Base is broken."""
+        try:
+            return self._git(*words, stdin=stdin)
+        except GitFailed as error:
+            raise SandboxError(
+                f"Base cannot be read ({error.what})", "clear the cache and run again"
+            ) from None
+
+    def _git(self, *words: str, stdin: bytes = b"") -> bytes:
         return git(words, folder=self._folder, stdin=stdin, variables=self._variables)
 
-    def replay(self, applied: AppliedTree) -> None:
+    def replay(self, applied: AppliedTree) -> str:
         """Bring the index to an applied tree, whose new objects lived in a folder that is gone."""
         lines = []
-        for change in applied.changes:
+        for change in sorted(applied.changes, key=lambda change: change.new is not None):
+            path = change.path.encode("utf-8", "surrogateescape") + b"\0"
             if change.new is None:
-                lines.append(f"0 {'0' * 40}\t{change.path}\0".encode())
+                lines.append(f"0 {'0' * len(applied.tree)}\t".encode() + path)
             else:
-                name = (
-                    self.git("hash-object", "-w", "--stdin", "--no-filters", stdin=change.new)
-                    .decode()
-                    .strip()
-                )
-                lines.append(f"{change.new_mode} {name}\t{change.path}\0".encode())
+                lines.append(f"{change.new_mode} {self._store(change.new)}\t".encode() + path)
         self.git("update-index", "-z", "--index-info", stdin=b"".join(lines))
+        tree = self.git("write-tree").decode().strip()
+        if tree != applied.tree:
+            raise SandboxError(f"the applied tree {applied.tree} cannot be made again", "report this")
+        return tree
+
+    def _store(self, text: bytes) -> str:
+        """Write one blob as a loose object, as ``git hash-object -w`` would; its name."""
+        whole = b"blob %d\0" % len(text) + text
+        name = hashlib.new(self._algorithm, whole, usedforsecurity=False).hexdigest()
+        folder = self._objects / name[:2]
+        folder.mkdir(exist_ok=True)
+        (folder / name[2:]).write_bytes(zlib.compress(whole, 1))
+        return name
 
     def apply(self, data: bytes) -> None:
+        # without --unidiff-zero a hunk that lacks context on one side would be tied to the end of the file;
+        # that it lies where it says is checked afterwards
+        words = ("apply", "--cached", "--unidiff-zero", "--whitespace=nowarn", "-p1", "-")
         try:
-            self.git("apply", "--cached", "--whitespace=nowarn", "-p1", "-", stdin=data)
+            self._git(*words, stdin=data)
         except GitFailed as error:
             reason = error.what.removeprefix("error: ")
-            if "corrupt" in reason or "malformed" in reason or "No valid patches" in reason:
+            if _UNREADABLE.search(reason):
                 raise PatchMalformed(
                     f"git cannot read the patch ({reason})", "write a unified diff"
                 ) from None
@@ -113,72 +190,48 @@ class _Desk:
                 f"the patch does not apply exactly ({reason})", "make it against Base"
             ) from None
 
-    def check_offsets(self, patch: Patch, before: str) -> None:
-        for file in patch.files:
-            if file.old_path is None or not file.hunks:
-                continue
-            text = self.git("cat-file", "blob", f"{before}:{file.old_path}")
-            lines = _lines(text)
-            for hunk in file.hunks:
-                _check_offset(file.old_path, hunk, lines)
-
-    def changes(self, before: str, after: str) -> tuple[TreeChange, ...]:
-        words = self.git("diff-tree", "-r", "-z", "--no-renames", before, after).split(b"\0")
-        facts = []
-        for head, path in zip(words[::2], words[1::2], strict=False):
-            old_mode, new_mode, old, new, status = head[1:].decode().split()
-            facts.append((path.decode("utf-8", "surrogateescape"), status[:1], old_mode, new_mode, old, new))
-        texts = self._blobs([name for fact in facts for name in fact[4:6]])
-        return tuple(
-            TreeChange(
-                path,
-                status,
-                None if old_mode == _ABSENT else old_mode,
-                None if new_mode == _ABSENT else new_mode,
-                texts.get(old),
-                texts.get(new),
-            )
-            for path, status, old_mode, new_mode, old, new in facts
+    def compare(self, before: str, after: str) -> tuple[tuple[_Raw, ...], bytes]:
+        """Git's list of what differs, and its diff of it."""
+        words = (
+            "-r",
+            "--raw",
+            "-p",
+            "--binary",
+            "--full-index",
+            "--no-renames",
+            "--no-ext-diff",
+            "--no-textconv",
         )
+        out = self.git("diff-tree", *words, before, after)
+        head, _, canonical = out.partition(b"\n\n") if out.startswith(b":") else (b"", b"", out)
+        raw = []
+        for line in head.splitlines():
+            facts, _, path = line.partition(b"\t")
+            old_mode, new_mode, old, new, status = facts[1:].decode().split()
+            raw.append(_Raw(unquote(path, "surrogateescape"), status[:1], (old_mode, new_mode), (old, new)))
+        return tuple(raw), canonical
 
-    def _blobs(self, names: list[str]) -> dict[str, bytes]:
-        wanted = [name for name in dict.fromkeys(names) if name.strip("0")]
-        if not wanted:
-            return {}
+    def texts(self, before: str, patch: Patch, raw: tuple[_Raw, ...]) -> dict[str, bytes]:
+        """Contents by object name, and those of patched files by ``tree:path``."""
+        wanted = [
+            name for line in raw for name, mode in zip(line.names, line.modes, strict=True) if _is_file(mode)
+        ]
+        wanted += [
+            f"{before}:{file.old_path}" for file in patch.files if file.old_path and "\n" not in file.old_path
+        ]
+        wanted = list(dict.fromkeys(wanted))
         out = self.git("cat-file", "--batch", stdin="\n".join(wanted).encode() + b"\n")
         found, at = {}, 0
         for name in wanted:
             end = out.index(b"\n", at)
-            words = out[at:end].split()
-            if len(words) != 3:
-                at = end + 1
-                continue
-            size = int(words[2])
-            found[name] = out[end + 1 : end + 1 + size]
-            at = end + 1 + size + 1
+            words = out[at:end].rsplit(b" ", 2)
+            at = end + 1
+            if len(words) == 3 and words[1] in (b"blob", b"tree") and words[2].isdigit():
+                size = int(words[2])
+                found[name] = out[at : at + size]
+                at += size + 1
         return found
 
 
-def _lines(text: bytes) -> list[bytes]:
-    """Lines that end at LF alone, as Git counts them."""
-    pieces = text.split(b"\n")
-    return [piece + b"\n" for piece in pieces[:-1]] + ([pieces[-1]] if pieces[-1] else [])
-
-
-def _check_offset(path: str, hunk: Hunk, lines: list[bytes]) -> None:
-    old = list(hunk.side(b"-"))
-    if not old:
-        return
-    at = max(hunk.old_start - 1, 0)
-    if lines[at : at + len(old)] == old:
-        return
-    places = [
-        start
-        for start in range(len(lines) - len(old) + 1)
-        if lines[start] == old[0] and lines[start : start + len(old)] == old
-    ]
-    if len(places) != 1:
-        raise PatchConflict(
-            f"{path}: the hunk at line {hunk.old_start} is not there, and its text occurs {len(places)} times",
-            "make the patch against Base",
-        )
+def _is_file(mode: str) -> bool:
+    return mode not in (_ABSENT, "160000")

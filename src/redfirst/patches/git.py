@@ -24,6 +24,8 @@ _CONFIG = (
     ("core.untrackedCache", "false"),
     ("core.splitIndex", "false"),
     ("index.version", "2"),
+    ("core.fsync", "none"),
+    ("protocol.allow", "never"),
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
     ("diff.noprefix", "false"),
@@ -56,14 +58,17 @@ def git(
     program = shutil.which("git")
     if program is None:
         raise SandboxError("git is not on PATH", "apt install git")
-    done = subprocess.run(
-        [program, "--no-pager", *map(str, arguments)],
-        cwd=folder,
-        input=stdin,
-        capture_output=True,
-        env={**_environment(), **(variables or {})},
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            [program, "--no-pager", "--literal-pathspecs", *map(str, arguments)],
+            cwd=folder,
+            input=stdin,
+            capture_output=True,
+            env={**_environment(), **(variables or {})},
+            check=False,
+        )
+    except OSError as error:
+        raise SandboxError(f"git cannot be started in {folder} ({error.strerror})", "check both") from None
     if done.returncode != 0:
         told = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise GitFailed(told[0] if told else f"git {arguments[0]} ended with {done.returncode}")

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from redfirst.core.errors import PatchMalformed
 
-_HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(?:[ \t].*)?$", re.DOTALL)
+_HUNK = re.compile(rb"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@(?:[ \t\r].*)?$", re.DOTALL)
 _EXTENDED = (
     b"index ",
     b"old mode ",
@@ -105,7 +105,7 @@ def parse_patch(data: bytes) -> Patch:
         raise PatchMalformed("the last line of the patch has no line end", "end it with a newline")
     reader = _Reader(data.split(b"\n")[:-1])
     files = []
-    while not reader.done:
+    while reader.more():
         files.append(reader.file())
     if not files:
         raise PatchMalformed("the patch names no file", _TODO)
@@ -122,6 +122,12 @@ class _Reader:
     @property
     def done(self) -> bool:
         return self._at >= len(self._lines)
+
+    def more(self) -> bool:
+        """Whether another file follows; blank lines between files mean nothing."""
+        while not self.done and not self._peek().strip():
+            self._at += 1
+        return not self.done
 
     def _peek(self) -> bytes:
         return self._lines[self._at] if not self.done else b""
@@ -222,6 +228,9 @@ class _Reader:
             if sign == b"\\" and lines:
                 self._unended(lines)
                 continue
+            if not line:
+                # some tools write an empty context line without its space, and Git reads it so
+                line, sign = b" ", b" "
             if sign not in (b" ", b"-", b"+"):
                 raise self._wrong("a corrupt hunk")
             old -= sign in (b" ", b"-")
@@ -323,20 +332,22 @@ def _words(rest: bytes) -> tuple[bytes, bytes] | None:
     return (rest[:at], rest[at + 1 :]) if at > 0 else None
 
 
-def unquote(text: bytes) -> str:
-    """A path as Git writes it, in C quotes or bare. Raises ValueError if it is not UTF-8 or holds a NUL."""
-    if not text.startswith(b'"'):
-        path = text.decode("utf-8")
-    else:
+def unquote(text: bytes, errors: str = "strict") -> str:
+    """A path as Git writes it, in C quotes or bare.
+
+    Raises ValueError if it holds a NUL, or is not UTF-8 and ``errors`` does not allow that.
+    """
+    raw = text
+    if text.startswith(b'"'):
         if len(text) < 2 or not text.endswith(b'"'):
             raise ValueError("unbalanced quote")
-        path = _unescaped(text[1:-1])
-    if "\0" in path:
+        raw = _unescaped(text[1:-1])
+    if b"\0" in raw:
         raise ValueError("NUL in a path")
-    return path
+    return raw.decode("utf-8", errors)
 
 
-def _unescaped(text: bytes) -> str:
+def _unescaped(text: bytes) -> bytes:
     out, at = bytearray(), 0
     while at < len(text):
         if text[at] != 92:
@@ -350,4 +361,4 @@ def _unescaped(text: bytes) -> str:
         else:
             out.append(int(text[at + 1 : at + 4], 8) & 0xFF)
             at += 4
-    return out.decode("utf-8")
+    return bytes(out)
