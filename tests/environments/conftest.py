@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from redfirst.patches.base import PreparedBase, prepare_base
-from redfirst.sandbox.select import open_sandbox
 
 from redfirst.core.environment import Environment
 from redfirst.environments.find import find_environment
+from redfirst.patches.base import PreparedBase, prepare_base
 from redfirst.sandbox.protocol import Sandbox
+from redfirst.sandbox.select import open_sandbox
 
 
 @pytest.fixture

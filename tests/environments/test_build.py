@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.environments.checkouts import committed, git, write
 
 from redfirst.core.environment import Environment
 from redfirst.core.errors import EnvironmentFailed
@@ -19,7 +20,6 @@ from redfirst.environments.find import project_of
 from redfirst.patches.base import PreparedBase, prepare_base
 from redfirst.sandbox.protocol import Completed, Sandbox
 from redfirst.sandbox.select import open_sandbox
-from tests.environments.checkouts import committed, git, write
 
 Build = Callable[[Path], Environment]
 
@@ -104,9 +104,7 @@ def build(cache: Path, sandbox: Sandbox, log: list[str], monkeypatch: pytest.Mon
 
     def call(repo: Path) -> Environment:
         base = prepare_base(repo, None, cache / "bases")
-        return build_environment(
-            base, project_of(base, cache), cache=cache, sandbox=sandbox, log=log.append
-        )
+        return build_environment(base, project_of(base, cache), cache=cache, sandbox=sandbox, log=log.append)
 
     return call
 

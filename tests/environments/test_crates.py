@@ -6,9 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.environments.checkouts import write
 
 from redfirst.environments.crates import needs_crates
-from tests.environments.checkouts import write
 
 PACKAGE = '[package]\nname = "a"\nversion = "0.1.0"\n'
 LOCKED = '[[package]]\nname = "a"\nversion = "0.1.0"\n'

@@ -10,13 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from redfirst.core.environment import Environment
-from redfirst.core.errors import EnvironmentFailed, UsageError
-from redfirst.core.limits import Limits
-from redfirst.environments.find import candidates, environment_for, project_of
-from redfirst.patches.base import PreparedBase, prepare_base
-from redfirst.sandbox.protocol import FileEdit, Sandbox
 from tests.environments.checkouts import (
     committed,
     git,
@@ -26,6 +19,13 @@ from tests.environments.checkouts import (
     pretend_installed,
     write,
 )
+
+from redfirst.core.environment import Environment
+from redfirst.core.errors import EnvironmentFailed, UsageError
+from redfirst.core.limits import Limits
+from redfirst.environments.find import candidates, environment_for, project_of
+from redfirst.patches.base import PreparedBase, prepare_base
+from redfirst.sandbox.protocol import FileEdit, Sandbox
 
 Find = Callable[..., Environment]
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from redfirst.environments.installed import Editable, read_installed
 from tests.environments.checkouts import write
+
+from redfirst.environments.installed import Editable, read_installed
 
 
 def _distribution(name: str, version: str = "1.0", **files: str) -> dict[str, str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from redfirst.environments.pip_settings import pip_settings
 from tests.environments.checkouts import write
+
+from redfirst.environments.pip_settings import pip_settings
 
 
 def test_files_and_variables_in_their_order(tmp_path: Path) -> None:

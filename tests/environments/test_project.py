@@ -8,9 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from tests.environments.checkouts import write
 
 from redfirst.environments.project import from_record, poetry_specifier, read_project
-from tests.environments.checkouts import write
 
 
 def test_pyproject_is_read(tmp_path: Path) -> None:

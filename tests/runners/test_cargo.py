@@ -7,13 +7,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.runners.toolchain_driver import Folder, copy_project, observe
 
 from redfirst.core.errors import CommandRejected
 from redfirst.core.evidence import Failure, PhaseOutcome, Place, RunReport, Trait
 from redfirst.runners.cargo import CargoRunner
 from redfirst.runners.command import parse_command
 from redfirst.runners.protocol import Selection
-from tests.runners.toolchain_driver import Folder, copy_project, observe
 
 RUNNER = CargoRunner()
 needs_cargo = pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not on PATH")

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.runners.toolchain_driver import Folder, copy_project, observe, start
 
 from redfirst.core.environment import Environment
 from redfirst.core.errors import CommandRejected
@@ -15,7 +16,6 @@ from redfirst.core.evidence import Failure, Phase, PhaseOutcome, Place, RunRepor
 from redfirst.runners.command import parse_command
 from redfirst.runners.node import NodeRunner
 from redfirst.runners.protocol import Selection
-from tests.runners.toolchain_driver import Folder, copy_project, observe, start
 
 RUNNER = NodeRunner()
 FILE = "test/clock.test.js"

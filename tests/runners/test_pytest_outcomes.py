@@ -7,10 +7,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.runners.python_driver import observe, observed
 
 from redfirst.core.evidence import Phase, PhaseOutcome, Place, RunReport, Trait
 from redfirst.runners.pytest_runner import PytestRunner
-from tests.runners.python_driver import observe, observed
 
 ZOO = Path(__file__).parent.parent / "projects" / "zoo"
 FILE = "tests/test_zoo.py"

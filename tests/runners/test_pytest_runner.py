@@ -6,11 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.runners.python_driver import observed, write_files
 
 from redfirst.core.evidence import Phase, PhaseOutcome, RunReport, Trait
 from redfirst.runners.pytest_runner import PytestRunner
 from redfirst.sandbox.protocol import Completed
-from tests.runners.python_driver import observed, write_files
 
 RUNNER = PytestRunner()
 

@@ -7,12 +7,12 @@ import errno
 from pathlib import Path
 
 import pytest
+from tests.runners.python_driver import FolderProject
 
 from redfirst.core.evidence import Trait
 from redfirst.runners.python_channel import Event, read_stream
 from redfirst.runners.python_evidence import failure_of, is_skip, part_of_case
 from redfirst.runners.python_places import calls_fork, raises_at
-from tests.runners.python_driver import FolderProject
 
 ROOT = Path("/checkout")
 TEXT = b"""import os

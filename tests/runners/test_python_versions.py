@@ -8,10 +8,10 @@ import subprocess
 import sys
 
 import pytest
-
-from redfirst.runners.python_report import HARNESS
 from tests.runners import test_pytest_outcomes, test_unittest_runner
 from tests.runners.python_driver import interpreters
+
+from redfirst.runners.python_report import HARNESS
 
 
 @pytest.mark.parametrize("file", sorted(HARNESS.glob("*.py")), ids=lambda file: file.name)

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.runners.python_driver import observed
 
 from redfirst.core.errors import CommandRejected
 from redfirst.core.evidence import Phase, PhaseOutcome, Place, RunReport, Trait
@@ -15,7 +16,6 @@ from redfirst.runners.protocol import Command
 from redfirst.runners.python_command import wide_selectors
 from redfirst.runners.unittest_runner import UnittestRunner
 from redfirst.sandbox.protocol import Completed
-from tests.runners.python_driver import observed
 
 ZOO = Path(__file__).parent.parent / "projects" / "zoo"
 MODULE = "tests.test_cases"

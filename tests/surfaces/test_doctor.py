@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.environments.checkouts import committed, write
 
 from redfirst.surfaces.cli.output import print_error, print_json, print_lines, print_table
-from tests.environments.checkouts import committed, write
 
 COMMAND = str(Path(sys.executable).parent / "redfirst")
 TEST = (
