@@ -127,7 +127,9 @@ class Bench:
         project = self.project if workspace.mount == self.project.mount else self._moved(workspace.mount)
         report = runner.parse(plan, completed, project)
         touched, leftovers = self._judge_changes(changes, index)
-        return Observation(completed, report, touched, leftovers, selection.command.argv, project, copied=copy)
+        return Observation(
+            completed, report, touched, leftovers, selection.command.argv, project, copied=copy
+        )
 
     def _import_path(self, mount: str) -> tuple[tuple[str, str], ...]:
         """Where the backend cannot mount, an editable install points elsewhere: lead imports back here."""

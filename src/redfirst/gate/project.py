@@ -149,6 +149,8 @@ def _configured_roots(read: object) -> list[str]:
         return []
     for key in ("tool", "pytest", "ini_options", "pythonpath"):
         value = value.get(key, {}) if isinstance(value, dict) else {}
-    words: list[object] = list(value.split() if isinstance(value, str) else value if isinstance(value, list) else [])
+    words: list[object] = list(
+        value.split() if isinstance(value, str) else value if isinstance(value, list) else []
+    )
     paths = [posixpath.normpath(word) for word in words if isinstance(word, str)]
     return ["" if path == "." else path for path in paths if not path.startswith(("/", ".."))]

@@ -23,7 +23,7 @@ def apply_test(session: GateSession, bundle: TestBundle) -> tuple[str, ...]:
     from redfirst.patches.apply import apply_patch
 
     applied = apply_patch(session.base, bundle.patch or b"")
-    root = session.settings.repo
+    root = session.base.root
     for change in applied.changes:
         path = root / change.path
         if _outside(root, path) or _current(path) != change.old:
