@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tests.journeys.shop import Shop
 
 ROOT = Path(__file__).resolve().parents[2]
