@@ -108,14 +108,15 @@ def test_fifty_runs_leave_nothing(tree: Path, scratch: Path) -> None:
 
 
 def test_our_own_death_takes_everything_along(tree: Path, scratch: Path) -> None:
-    argv = [sys.executable, "-c", OTHER, str(SOURCE), str(tree), str(scratch), "62.75"]
-    for pause in (0.0, 0.01, 0.02, 0.03, 0.05, 5):
+    nap = f"62.{os.getpid()}"
+    argv = [sys.executable, "-c", OTHER, str(SOURCE), str(tree), str(scratch), nap]
+    for pause in (0.0, 0.01, 0.015, 0.02, 0.025, 0.03, 0.05, 5):
         own = subprocess.Popen(argv)
         until(lambda: any(scratch.iterdir()))
-        started = until(lambda: any(line[0] == NAP for line in processes("62.75").values()), pause)
+        started = until(lambda: any(line[0] == NAP for line in processes(nap).values()), pause)
         own.kill()
         own.wait()
-        assert until(lambda: not processes("62.75"))
+        assert until(lambda: not processes(nap))
         assert until(lambda: not processes(str(scratch)))
         assert not started or until(lambda: not any(scratch.iterdir()))
         for left in scratch.iterdir():

@@ -28,7 +28,7 @@ from redfirst.sandbox.beneath import folder, holds_file_of
 from redfirst.sandbox.holder import Holder
 from redfirst.sandbox.meter import Meter, NamespaceProcesses
 from redfirst.sandbox.protocol import Completed, End, Isolation
-from redfirst.sandbox.supervise import Pipes, Supervisor, end_of, limit_script, pipe_pair
+from redfirst.sandbox.supervise import Pipes, Supervisor, end_of, limit_script, pipe_pair, unbreakable_pipe
 from redfirst.sandbox.view import View, arguments
 
 _GO = b"go\n"
@@ -82,6 +82,7 @@ class Run:
             )
             supervisor = self._start(group)
             supervisor.watch()
+            self.held.forget()
             return self._completed(supervisor)
         finally:
             if self.first is not None:
@@ -97,7 +98,7 @@ class Run:
         out, out_write = pipe_pair()
         err, err_write = pipe_pair()
         report, report_write = pipe_pair(high=True)
-        status, status_write = pipe_pair()
+        status, status_write = unbreakable_pipe()
         pipes = Pipes(stdin, out, err, report, status)
         orders = -1
         try:
@@ -132,7 +133,8 @@ class Run:
 
     def _command_line(self, group: cgroups.RunGroup | None, orders: int) -> list[str]:
         joins = [f"echo 0 > {_quoted(path)} || exit 125" for path in (group.procs_files if group else ())]
-        script = "\n".join((*joins, *limit_script(self.limits), 'exec "$@"'))
+        tell = f"echo $$ > {self.held.ear} || exit 125"
+        script = "\n".join((*joins, tell, *limit_script(self.limits), 'exec "$@"'))
         inner = ["/bin/sh", "-c", _LAUNCH, "sh", str(self.limits.processes + 1)]
         return [
             *("/bin/sh", "-c", script, "sh"),
@@ -174,7 +176,8 @@ class Run:
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(_STARTING_S)
             return
-        self.process.kill()
+        # Not started yet: the group holds bubblewrap and whatever it has made so far.
+        os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def _completed(self, supervisor: Supervisor) -> Completed:

@@ -23,11 +23,13 @@ from redfirst.sandbox.private_folder import PrivateFolder
 
 _SYSTEM_TOOLS = "/usr/bin:/bin:/usr/sbin:/sbin"
 
-#: Each line printed says how far it came, so that no message has to be understood. If we end without a word,
-#: it unmounts and removes the private folder, which no one else would.
+#: Each line printed says how far it came, so that no message has to be understood. Each line read names the
+#: process group of the run that has started, or none. If we end without a word, it kills that group (bubblewrap
+#: can leave a child behind that waits for it for ever, if it is killed by our death just after it made it),
+#: unmounts and removes the private folder, which no one else would.
 _COMMON = """
-trap '' PIPE
-leave() { cd /; umount -l "$1/m/tree" "$1/m"; rmdir "$1/m"; rm -f "$1/base" "$1/layer"; rmdir "$1"; }
+trap '' PIPE; group=
+leave() { [ -z "$group" ] || kill -9 "-$group"; cd /; umount -l "$1/m/tree" "$1/m"; rmdir "$1/m"; rm -f "$1/base" "$1/layer"; rmdir "$1"; }
 trap 'leave "$1" 2>/dev/null' EXIT
 echo user; cd "$1" || exit
 mount -t tmpfs -o "size=$2m,nr_inodes=$3,mode=755,nosuid,nodev" redfirst m || exit
@@ -36,11 +38,11 @@ echo room
 """
 _OVERLAY = """
 mount -t overlay -o "lowerdir=$4,upperdir=m/upper,workdir=m/work,userxattr" redfirst m/tree || exit
-echo ready; read -r end
+echo ready; while read -r line; do group=$line; done
 """
 _COPY = """
 for lower in $4; do cp -dR --preserve=mode,timestamps,links "$lower/." m/tree || exit; done
-echo ready; read -r end
+echo ready; while read -r line; do group=$line; done
 """
 _NO_NAMESPACES = "run where user namespaces are allowed, or choose --sandbox plain, which isolates nothing"
 
@@ -67,6 +69,17 @@ class Holder:
             "--preserve-credentials",
             "--",
         ]
+
+    @property
+    def ear(self) -> str:
+        """The file by which a starting run tells its process group. It must do so itself: we may die first."""
+        return f"/proc/{self.process.pid}/fd/0"
+
+    def forget(self) -> None:
+        """Say that the run is over, so that its process group is not killed any more."""
+        if self.process.stdin is not None:
+            with suppress(BrokenPipeError):
+                os.write(self.process.stdin.fileno(), b"\n")
 
     def alive(self) -> bool:
         return self.process.poll() is None

@@ -207,6 +207,17 @@ def pipe_pair(high: bool = False) -> tuple[int, int]:
     return (read, _raise_number(write)) if high else (read, write)
 
 
+def unbreakable_pipe() -> tuple[int, int]:
+    """A pipe whose writer may go on when we are dead, since its end also counts as a reader.
+
+    If bubblewrap's word on its status met a broken pipe, it would end and leave a child that waits for ever.
+    """
+    read, write = os.pipe()
+    both = os.open(f"/proc/self/fd/{read}", os.O_RDWR | os.O_CLOEXEC)
+    os.close(write)
+    return read, both
+
+
 def _raise_number(handle: int) -> int:
     raised = fcntl.fcntl(handle, fcntl.F_DUPFD_CLOEXEC, 100)
     os.close(handle)
