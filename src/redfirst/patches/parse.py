@@ -182,6 +182,10 @@ class _Reader:
         header.seen.add("names")
         if header.old is None and header.new is None:
             raise self._wrong("both sides are /dev/null")
+        if header.git and any(
+            name not in (None, told) for name, told in zip((header.old, header.new), header.git, strict=True)
+        ):
+            raise self._wrong("the lines before have other paths than their diff --git line")
 
     def _name(self, sign: bytes, prefix: str) -> str | None:
         text = self._peek()[len(sign) :].rstrip(b"\r")
@@ -219,28 +223,7 @@ class _Reader:
             raise self._wrong("a corrupt hunk header")
         old_start, old, new_start, new = (1 if group is None else int(group) for group in match.groups())
         self._at += 1
-        lines: list[bytes] = []
-        while old > 0 or new > 0:
-            if self.done:
-                raise self._wrong("the hunk is cut")
-            line = self._peek()
-            sign = line[:1]
-            if sign == b"\\" and lines:
-                self._unended(lines)
-                continue
-            if not line:
-                # some tools write an empty context line without its space, and Git reads it so
-                line, sign = b" ", b" "
-            if sign not in (b" ", b"-", b"+"):
-                raise self._wrong("a corrupt hunk")
-            old -= sign in (b" ", b"-")
-            new -= sign in (b" ", b"+")
-            if old < 0 or new < 0:
-                raise self._wrong("the hunk has other counts than its header")
-            lines.append(line + b"\n")
-            self._at += 1
-        if self._peek().startswith(b"\\") and lines:
-            self._unended(lines)
+        lines = self._hunk_lines(old, new)
         if self._peek()[:1] in (b" ", b"+") or (
             self._peek()[:1] == b"-" and not self._peek().startswith(b"--- ")
         ):
@@ -248,6 +231,30 @@ class _Reader:
         if not any(line[:1] in (b"-", b"+") for line in lines):
             raise self._wrong("the hunk before changes nothing")
         return Hunk(old_start, new_start, tuple(lines))
+
+    def _hunk_lines(self, old: int, new: int) -> list[bytes]:
+        """As many lines as the header promises of the old and the new text."""
+        lines: list[bytes] = []
+        while old > 0 or new > 0:
+            if self.done:
+                raise self._wrong("the hunk is cut")
+            line = self._peek()
+            if line.startswith(b"\\") and lines:
+                self._unended(lines)
+                continue
+            # some tools write an empty context line without its space, and Git reads it so
+            line = line or b" "
+            if line[:1] not in (b" ", b"-", b"+"):
+                raise self._wrong("a corrupt hunk")
+            old -= line[:1] in (b" ", b"-")
+            new -= line[:1] in (b" ", b"+")
+            if old < 0 or new < 0:
+                raise self._wrong("the hunk has other counts than its header")
+            lines.append(line + b"\n")
+            self._at += 1
+        if self._peek().startswith(b"\\") and lines:
+            self._unended(lines)
+        return lines
 
     def _unended(self, lines: list[bytes]) -> None:
         """``\\ No newline at end of file`` belongs to the line before it."""
