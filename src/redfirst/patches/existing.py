@@ -3,22 +3,17 @@
 
 from __future__ import annotations
 
-import difflib
 import json
-import re
+from collections import Counter
+from collections.abc import Iterator
 
 from redfirst.patches.apply import TreeChange
+from redfirst.patches.code_lines import has_braces
+from redfirst.patches.existing_code import code_faults, line_grown
 from redfirst.patches.existing_python import python_faults
 from redfirst.patches.rust_tests import test_attributes
 
-_CODE = (".rs", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".go", ".java", ".kt", ".rb", ".c", ".cc",
-         ".cpp", ".h", ".hpp", ".cs", ".php", ".swift", ".scala")  # fmt: skip
-_SCRIPTS = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts")
-_SWITCHED = re.compile(
-    r"\.\s*(?:skip|todo|only|skipIf|failing)\b|\b(?:xit|xtest|xdescribe|fit|fdescribe)\b|\b(?:skip|todo|only)\s*:"
-)
-_ASSERTS = re.compile(r"\b(?:assert\w*!?|expect|should|require)\b|\bassert\w*\s*[.(!]|\.\s*to[A-Z]\w*\(")
-_WORD = re.compile(r"\w+|[^\w\s]")
+_SCRIPT_NAMES = (".rb", ".sh", ".pl", ".ex", ".exs", ".lua", ".r", ".jl")
 
 
 def existing_faults(change: TreeChange) -> list[str]:
@@ -26,16 +21,22 @@ def existing_faults(change: TreeChange) -> list[str]:
     if change.new is None:
         return [f"{change.path} is removed"]
     if change.path.endswith((".py", ".pyi")):
-        return [f"{change.path}: {fault}" for fault in python_faults(change.old, change.new)]
+        return [f"{change.path}: {fault}" for fault in python_faults(change.path, change.old, change.new)]
     if change.old is None:
         return []
-    if change.path.endswith(_CODE):
-        return [f"{change.path}: {fault}" for fault in _code_faults(change)]
-    return [f"{change.path}: {fault}" for fault in data_faults(change.path, change.old, change.new)]
+    if has_braces(change.path):
+        faults = code_faults(change.path, change.old, change.new)
+        if change.path.endswith(".rs"):
+            faults += rust_faults(change.old, change.new)
+    elif change.path.endswith(_SCRIPT_NAMES):
+        faults = line_faults(change.old, change.new, whole=True)
+    else:
+        faults = data_faults(change.path, change.old, change.new)
+    return [f"{change.path}: {fault}" for fault in faults]
 
 
 def data_faults(path: str, old: bytes, new: bytes) -> list[str]:
-    """A data file may grow; what it held must remain."""
+    """A data file may grow, also within a line; what it held must remain, in its order."""
     if path.endswith(".json"):
         try:
             before, after = json.loads(old), json.loads(new)
@@ -45,8 +46,28 @@ def data_faults(path: str, old: bytes, new: bytes) -> list[str]:
             return [] if grown(before, after) else ["data that it held is gone or changed"]
     if b"\0" in old:
         return [] if new.startswith(old) else ["binary data that it held is changed"]
-    lost = _lost_lines(_lines(old), _lines(new))
-    return [f"this line is gone or changed: {lost[0][:80]!r}"] if lost else []
+    return line_faults(old, new, whole=False)
+
+
+def line_faults(old: bytes, new: bytes, *, whole: bool) -> list[str]:
+    """Every old line stands in the new text, in order; unless ``whole``, with more on it perhaps."""
+    rest: Iterator[bytes] = iter(_lines(new))
+    for line in _lines(old):
+        if not any(line == other or (not whole and _line_grown(line, other)) for other in rest):
+            return [f"this line is gone or changed: {line.decode('utf-8', 'replace').strip()[:80]!r}"]
+    return []
+
+
+def _line_grown(old: bytes, new: bytes) -> bool:
+    """Whether ``new`` is ``old`` with more cells at its end, or with more items between its brackets."""
+    if not old.strip():
+        return False
+    if new.startswith(old):
+        return old[-1:] in _SEPARATORS or new[len(old) :][:1] in _SEPARATORS
+    return line_grown(old.decode("utf-8", "surrogateescape"), new.decode("utf-8", "surrogateescape"))
+
+
+_SEPARATORS = (b",", b";", b"\t", b"|", b" ", b":")
 
 
 def grown(before: object, after: object) -> bool:
@@ -59,65 +80,12 @@ def grown(before: object, after: object) -> bool:
     return type(before) is type(after) and before == after
 
 
-def _lines(data: bytes) -> list[str]:
-    return [line.rstrip("\r") for line in data.decode("utf-8", "surrogateescape").split("\n")]
+def _lines(data: bytes) -> list[bytes]:
+    pieces = data.split(b"\n")
+    return pieces if pieces[-1] else pieces[:-1]
 
 
-def _code_faults(change: TreeChange) -> list[str]:
-    assert change.old is not None
-    assert change.new is not None
-    old, new = _lines(change.old), _lines(change.new)
-    faults = [
-        f"an existing line is gone or changed: {line.strip()[:80]!r}"
-        for line in _lost_lines(old, new, code=True)
-    ]
-    if change.path.endswith(".rs"):
-        faults += _rust_faults("\n".join(old), "\n".join(new))
-    if change.path.endswith(_SCRIPTS):
-        faults += _script_faults(old, new)
-    return faults
-
-
-def _lost_lines(old: list[str], new: list[str], *, code: bool = False) -> list[str]:
-    """Old lines that the new text neither keeps nor only adds to. Margins and blank lines do not count."""
-    before = [line for line in old if line.strip()]
-    after = [line for line in new if line.strip()]
-    lost = []
-    matcher = difflib.SequenceMatcher(
-        None, [x.strip() for x in before], [x.strip() for x in after], autojunk=False
-    )
-    for what, a, b, c, d in matcher.get_opcodes():
-        if what in ("delete", "replace"):
-            rest = iter(after[c:d])
-            lost += [
-                line for line in before[a:b] if not any(_line_grown(line, other, code) for other in rest)
-            ]
-    return [line for line in lost if not (code and line.strip().startswith(("//", "/*", "*", "#!")))]
-
-
-def _line_grown(old: str, new: str, code: bool) -> bool:
-    """Whether the words of ``old`` stand in ``new`` in order; an assertion must stay as it is."""
-    if code and (_ASSERTS.search(old) or _SWITCHED.search(new)):
-        return False
-    rest = iter(_WORD.findall(new))
-    return all(word in rest for word in _WORD.findall(old))
-
-
-def _rust_faults(old: str, new: str) -> list[str]:
-    after = test_attributes(new)
-    faults = []
-    for name, attributes in test_attributes(old).items():
-        if name not in after:
-            faults.append(f"the test {name} is gone")
-        elif set(after[name]) != set(attributes):
-            faults.append(f"the test {name} has other attributes")
-    return faults
-
-
-def _script_faults(old: list[str], new: list[str]) -> list[str]:
-    """``only`` switches off all other tests, wherever it stands."""
-    before, after = "\n".join(old), "\n".join(new)
-    only = re.compile(r"\.\s*only\b|\bonly\s*:|\b(?:fit|fdescribe)\s*\(")
-    return (
-        ["`only` switches existing tests off"] if len(only.findall(after)) > len(only.findall(before)) else []
-    )
+def rust_faults(old: bytes, new: bytes) -> list[str]:
+    """Existing ``#[test]`` functions keep exactly their attributes."""
+    before, after = (Counter(test_attributes(data.decode("utf-8", "replace"))) for data in (old, new))
+    return [f"the test {name} is gone or has other attributes" for name, _ in sorted(before - after)]

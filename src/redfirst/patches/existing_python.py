@@ -1,52 +1,74 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a patch does to the tests of one Python file, judged on its syntax tree."""
+"""What a patch does to the tests, tables and assertions that one Python file already has."""
 
 from __future__ import annotations
 
 import ast
+import re
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
-_HOOK_NAMES = frozenset({"pytest_plugins", "load_tests"})
-_SKIPS = frozenset(
-    {
-        "skip",
-        "skipif",
-        "skipIf",
-        "skipUnless",
-        "xfail",
-        "expectedFailure",
-        "skipTest",
-        "SkipTest",
-        "importorskip",
-    }
+from redfirst.patches.python_grown import (
+    BLOCKS,
+    Definition,
+    Function,
+    Lines,
+    body_grown,
+    expression_grown,
+    same,
+    span,
+    targets_of,
 )
-_COMPOUND = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith, ast.Try)
-_BLOCKS = ("body", "orelse", "finalbody")
+from redfirst.patches.python_hooks import new_hooks, new_hooks_of_text
+from redfirst.patches.python_switches import new_switches, new_switches_of_text
+
+_TEST_CLASS = re.compile(r"Test\w*|\w*(?:Test|Tests|TestCase|TestSuite)")
+_OF_TESTS = re.compile(r"test|assert|Test|\w+Tests?$|\w+TestCase$")
+_REPLACING = re.compile(
+    r"assert[A-Z_]\w*|fail|subTest|run|__call__|__getattr\w*__|__init_subclass__|_call(?:Test|SetUp)\w*|defaultTestResult"
+)
+_EMPTIED = frozenset({"clear", "pop", "popitem", "remove", "__delitem__", "__setitem__"})
 
 
-def python_faults(old: bytes | None, new: bytes) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A parsed file and its lines."""
+
+    tree: ast.Module
+    lines: tuple[str, ...]
+
+    def words(self, numbers: Sequence[int]) -> list[str]:
+        """Those lines without margins, blank ones left out."""
+        return [text for number in numbers if (text := self.lines[number - 1].strip())]
+
+
+def python_faults(path: str, old: bytes | None, new: bytes) -> list[str]:
     """Faults of the new text against the old one (None: a new file).
 
     A new text that does not parse is left to the run, but what it removes is a fault all the same.
     """
     after = _parse(new)
-    before = _parse(old) if old is not None else ast.Module([], [])
+    before = _parse(old) if old is not None else _Text(ast.Module([], []), ())
     if after is None or before is None:
         return _text_faults(old or b"", new)
-    faults = [f"it brings the hook {name}" for name in sorted(_hooks(after) - _hooks(before))]
-    if old is None:
-        return faults
-    tests = _tests(before)
-    faults += _scope_faults(before.body, after.body, "")
-    faults += _switch_faults(before, after, frozenset(tests))
+    faults = [f"it brings or changes the hook {name}" for name in new_hooks(path, before.tree, after.tree)]
+    if old is not None or path.endswith("conftest.py"):
+        switches = new_switches(before.tree, after.tree)
+        faults += [f"it may switch existing tests off: {name}" for name in switches]
+    if old is not None:
+        faults += _Judge(before, after).scope(before.tree.body, after.tree.body, "")
     return list(dict.fromkeys(faults))
 
 
-def _parse(text: bytes) -> ast.Module | None:
+def _parse(text: bytes) -> _Text | None:
     try:
-        return ast.parse(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+        decoded = text.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
+        return _Text(tree, (*decoded.split("\n"), ""))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
@@ -54,231 +76,253 @@ def _parse(text: bytes) -> ast.Module | None:
 def _text_faults(old: bytes, new: bytes) -> list[str]:
     kept = Counter(line.strip() for line in new.split(b"\n"))
     lost = Counter(line.strip() for line in old.split(b"\n")) - kept
-    gone = [line for line in lost if line and not line.startswith(b"#")]
-    return [f"an existing line is gone: {gone[0].decode('utf-8', 'replace')[:80]!r}"] if gone else []
-
-
-def _hooks(tree: ast.Module) -> set[str]:
-    """Names of hooks that the file defines, assigns or imports, at any depth."""
-    return {name for node in ast.walk(tree) for name in _bound(node) if _is_hook(name)}
-
-
-def _is_hook(name: str) -> bool:
-    return name.startswith("pytest_") or name in _HOOK_NAMES
-
-
-def _bound(node: ast.AST) -> Iterator[str]:
-    """Names that this one node binds."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        yield node.name
-    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
-        yield node.id
-    elif isinstance(node, ast.alias):
-        yield (node.asname or node.name).split(".")[0]
-    elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
-        yield node.attr
-
-
-def _is_test(name: str) -> bool:
-    return name.startswith("test")
-
-
-def _tests(tree: ast.Module) -> list[str]:
-    return [name for name, _ in _named_tests(tree.body, "")]
-
-
-def _named_tests(body: Sequence[ast.stmt], prefix: str) -> Iterator[tuple[str, _Function]]:
-    for node in body:
-        if isinstance(node, ast.ClassDef):
-            yield from _named_tests(node.body, f"{prefix}{node.name}.")
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _is_test(node.name):
-            yield prefix + node.name, node
-        elif isinstance(node, ast.If | ast.Try | ast.With):
-            yield from _named_tests(node.body, prefix)
-
-
-def _scope_faults(old: Sequence[ast.stmt], new: Sequence[ast.stmt], prefix: str) -> list[str]:
-    """Faults of one scope: every test and every class with tests of ``old`` must stand in ``new``, grown at most."""
-    faults = []
-    for node in _definitions(old):
-        if isinstance(node, ast.ClassDef):
-            if not any(True for _ in _named_tests(node.body, "")):
-                continue
-        elif not _is_test(node.name):
-            continue
-        faults += _definition_faults(node, new, prefix)
+    gone = [line.decode("utf-8", "replace")[:80] for line in lost if line and not line.startswith(b"#")]
+    faults = [f"an existing line is gone: {line!r}" for line in gone[:1]]
+    faults += [f"it brings the hook {name}" for name in new_hooks_of_text(old, new)]
+    if old:
+        faults += [f"it may switch existing tests off: {name}" for name in new_switches_of_text(old, new)]
     return faults
 
 
-def _definitions(body: Sequence[ast.stmt]) -> Iterator[_Function | ast.ClassDef]:
+def _sites(
+    body: Sequence[ast.stmt], chain: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], ast.stmt]]:
+    """Every statement of one scope with the heads of the blocks around it."""
     for node in body:
+        yield chain, node
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node
-        elif isinstance(node, ast.If | ast.Try | ast.With):
-            yield from _definitions(node.body)
+            continue
+        head = _head(node)
+        for name in BLOCKS:
+            block = getattr(node, name, None)
+            if isinstance(block, list):
+                yield from _sites(block, (*chain, f"{name} {head}"))
+        for number, handler in enumerate(getattr(node, "handlers", [])):
+            yield from _sites(handler.body, (*chain, f"handler {number} {head}"))
 
 
-def _definition_faults(node: _Function | ast.ClassDef, new: Sequence[ast.stmt], prefix: str) -> list[str]:
-    name = prefix + node.name
-    same = [other for other in _definitions(new) if other.name == node.name and type(other) is type(node)]
-    if not same:
-        return [f"the existing {name} is gone or of another kind"]
-    if _bindings(new, node.name) > 1:
-        return [f"the existing {name} is shadowed"]
-    other = same[0]
-    faults = _decorator_faults(node, other, name)
-    if isinstance(node, ast.ClassDef) and isinstance(other, ast.ClassDef):
-        if [ast.dump(base) for base in node.bases] != [ast.dump(base) for base in other.bases]:
+def _head(node: ast.stmt) -> str:
+    """The head of a compound statement; growth of a literal that it walks over does not count."""
+    left_out = (*BLOCKS, "handlers", "iter")
+    parts = [value for name, value in ast.iter_fields(node) if name not in left_out]
+    flat = [item for part in parts for item in (part if isinstance(part, list) else [part])]
+    return " ".join([type(node).__name__, *(ast.dump(item) for item in flat if isinstance(item, ast.AST))])
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Compares two versions of one file, scope by scope."""
+
+    before: _Text
+    after: _Text
+
+    def scope(self, old: Sequence[ast.stmt], new: Sequence[ast.stmt], prefix: str) -> list[str]:
+        """Faults of one module or class body."""
+        faults = []
+        places: dict[tuple[object, ...], list[ast.stmt]] = {}
+        for chain, node in _sites(new):
+            if (key := _key(node)) is not None:
+                places.setdefault((chain, *key), []).append(node)
+        held = set()
+        for chain, node in _sites(old):
+            key = _key(node)
+            if key is None or not _is_kept(node):
+                continue
+            held |= set(_names(node))
+            name = prefix + key[1]
+            same_place = places.get((chain, *key), [])
+            if not same_place:
+                faults.append(f"the existing {name} is gone, moved or of another kind")
+                continue
+            faults += self._pair(node, same_place.pop(0), name)
+        return faults + self._rebound(old, new, held, prefix) + _emptied(old, new, held, prefix)
+
+    def _pair(self, old: ast.stmt, new: ast.stmt, name: str) -> list[str]:
+        if isinstance(old, ast.ClassDef) and isinstance(new, ast.ClassDef):
+            return self._class(old, new, name)
+        if isinstance(old, Function) and isinstance(new, Function):
+            return self._function(old, new, name)
+        assert isinstance(old, ast.Assign | ast.AnnAssign)
+        assert isinstance(new, ast.Assign | ast.AnnAssign)
+        return [] if expression_grown(old.value, new.value) else [f"what {name} held is gone or changed"]
+
+    def _class(self, old: ast.ClassDef, new: ast.ClassDef, name: str) -> list[str]:
+        decorators = _decorators(old, new, name)
+        faults = [decorators] if isinstance(decorators, str) else []
+        heads = [[ast.dump(item) for item in (*node.bases, *node.keywords)] for node in (old, new)]
+        if heads[0] != heads[1]:
             faults.append(f"the existing class {name} has other bases")
-        return faults + _scope_faults(node.body, other.body, f"{name}.")
-    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    assert isinstance(other, ast.FunctionDef | ast.AsyncFunctionDef)
-    if ast.dump(node.args) != ast.dump(other.args):
-        faults.append(f"the existing {name} has other parameters")
-    fault = _block_fault(node.body, other.body)
-    return [*faults, f"the existing {name}: {fault}"] if fault else faults
+        known = {bound for _, node in _sites(old.body) for bound in _names(node)}
+        added = {bound for _, node in _sites(new.body) for bound in _names(node)} - known
+        faults += [
+            f"{name}.{bound} replaces what its tests rely on"
+            for bound in sorted(added)
+            if _REPLACING.fullmatch(bound)
+        ]
+        return faults + self.scope(old.body, new.body, f"{name}.")
+
+    def _function(self, old: Function, new: Function, name: str) -> list[str]:
+        decorators = _decorators(old, new, name)
+        if isinstance(decorators, str):
+            return [decorators]
+        body = body_grown(old, new)
+        if isinstance(body, str):
+            return [f"the existing {name}: {body}"]
+        if not _is_test(name):
+            return []
+        if not same(old.args, new.args):
+            return [f"the existing {name} has other parameters"]
+        return self._lines(old, new, name, decorators | body)
+
+    def _lines(self, old: Function, new: Function, name: str, grown: Lines) -> list[str]:
+        """Comments and layout of a test are lines too."""
+        first, last = ((min([node.lineno, *(d.lineno for d in node.decorator_list)])) for node in (old, new))
+        rest = iter(self.after.words(range(last, (new.end_lineno or last) + 1)))
+        wanted = [number for number in range(first, (old.end_lineno or first) + 1) if number not in grown]
+        for word in self.before.words(wanted):
+            if word not in rest:
+                return [f"the existing {name}: this line is gone or changed: {word[:70]!r}"]
+        return []
+
+    def _rebound(
+        self, old: Sequence[ast.stmt], new: Sequence[ast.stmt], held: set[str], prefix: str
+    ) -> list[str]:
+        before, after = _bindings(old), _bindings(new)
+        checks = {name for name in before if name.startswith("assert")}
+        return [
+            f"the existing {prefix}{name} is shadowed"
+            for name in sorted(held | checks)
+            if after[name] > before[name]
+        ]
 
 
-def _bindings(body: Sequence[ast.stmt], name: str) -> int:
-    """How often the scope binds ``name``: definitions, assignments, imports, deletions, attributes of it."""
-    count = 0
-    for node in body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            count += node.name == name
-        else:
-            count += sum(bound == name for inner in ast.walk(node) for bound in _bound(inner))
-    return count
+def _key(node: ast.stmt) -> tuple[str, str] | None:
+    """What kind of thing a statement defines, and under which name."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return type(node).__name__, node.name
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        return "data", ", ".join(ast.unparse(target) for target in targets_of(node))
+    return None
 
 
-def _decorator_faults(
-    node: _Function | ast.ClassDef, other: _Function | ast.ClassDef, name: str
-) -> list[str]:
-    rest = iter(other.decorator_list)
-    kept: list[ast.expr] = []
-    for decorator in node.decorator_list:
-        match = next((new for new in rest if _expression_grown(decorator, new)), None)
-        if match is None:
-            return [f"a decorator of the existing {name} is gone or changed"]
-        kept.append(match)
-    added = [new for new in other.decorator_list if new not in kept]
-    return [f"the existing {name} gets the decorator {ast.unparse(new)[:60]}" for new in added]
+def _names(node: ast.stmt) -> Iterator[str]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield node.name
+    elif isinstance(node, ast.Assign | ast.AnnAssign):
+        yield from (target.id for target in targets_of(node) if isinstance(target, ast.Name))
 
 
-def _expression_grown(old: ast.expr, new: ast.expr) -> bool:
-    """Equal, or a literal (also as an argument) that keeps all it held, in its order."""
-    if ast.dump(old) == ast.dump(new):
+def _is_test(name: str) -> bool:
+    return name.rsplit(".", 1)[-1].startswith("test")
+
+
+def _is_kept(node: ast.stmt) -> bool:
+    """Whether a definition must stay: a test, what holds tests, what asserts, or a table."""
+    if isinstance(node, Function):
+        return _is_test(node.name) or asserts(node)
+    if isinstance(node, ast.ClassDef):
+        bases = [ast.unparse(base) for base in node.bases]
+        return any(
+            map(_TEST_CLASS.fullmatch, [node.name, *(base.split(".")[-1] for base in bases)])
+        ) or asserts(node)
+    if not isinstance(node, ast.Assign | ast.AnnAssign):
+        return False
+    if any(_is_test(name) or _TEST_CLASS.fullmatch(name) for name in _names(node)):
         return True
-    if isinstance(old, ast.Call) and isinstance(new, ast.Call):
-        return (
-            ast.dump(old.func) == ast.dump(new.func)
-            and len(old.args) == len(new.args)
-            and all(map(_expression_grown, old.args, new.args))
-            and [key.arg for key in old.keywords] == [key.arg for key in new.keywords[: len(old.keywords)]]
-            and all(
-                _expression_grown(a.value, b.value) for a, b in zip(old.keywords, new.keywords, strict=False)
-            )
-        )
-    if isinstance(old, ast.List | ast.Tuple | ast.Set) and type(old) is type(new):
-        assert isinstance(new, ast.List | ast.Tuple | ast.Set)
-        rest = iter(new.elts)
-        return all(any(_expression_grown(item, other) for other in rest) for item in old.elts)
-    if isinstance(old, ast.Dict) and isinstance(new, ast.Dict):
-        pairs = list(zip(new.keys, new.values, strict=True))
-        return all(
-            any(_same_key(key, k) and _expression_grown(value, v) for k, v in pairs)
-            for key, value in zip(old.keys, old.values, strict=True)
-        )
+    return isinstance(node.value, ast.List | ast.Tuple | ast.Set | ast.Dict | ast.Constant)
+
+
+def asserts(node: ast.AST) -> bool:
+    """Whether there is an assertion in it: the statement, a method or function ``assert…``, ``pytest.raises``."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Assert):
+            return True
+        if isinstance(inner, ast.Call):
+            name = inner.func.attr if isinstance(inner.func, ast.Attribute) else getattr(inner.func, "id", "")
+            if re.fullmatch(r"assert\w*|fail|raises|warns", name):
+                return True
     return False
 
 
-def _same_key(old: ast.expr | None, new: ast.expr | None) -> bool:
-    if old is None or new is None:
-        return old is new
-    return ast.dump(old) == ast.dump(new)
+def _decorators(old: Definition, new: Definition, name: str) -> str | Lines:
+    rest = list(new.decorator_list)
+    lines: Lines = frozenset()
+    for decorator in old.decorator_list:
+        if not rest or not expression_grown(decorator, rest[0]):
+            return f"the decorators of the existing {name} have changed"
+        if not same(decorator, rest.pop(0)):
+            lines |= span(decorator)
+    if rest:
+        return f"the existing {name} gets the decorator {ast.unparse(rest[0])[:60]}"
+    return lines
 
 
-def _block_fault(old: Sequence[ast.stmt], new: Sequence[ast.stmt]) -> str:
-    """'' if every old statement stands in ``new``, in order, and nothing before them leaves early."""
-    at = 0
-    for statement in old:
-        start = at
-        while at < len(new) and not _statement_grown(statement, new[at]):
-            at += 1
-        if at == len(new):
-            return f"this is gone or changed: {ast.unparse(statement).splitlines()[0][:70]!r}"
-        if any(_leaves(added) for added in new[start:at]):
-            return "an added line leaves before the rest of it"
-        at += 1
-    return ""
+def _bindings(body: Sequence[ast.stmt]) -> Counter[str]:
+    """How often a scope binds each name: definitions, assignments, different imports, deletions, attributes, by text.
+
+    Adding to a table (``+=``) is no binding. Attributes and texts count for names of tests and assertions only.
+    """
+    count: Counter[str] = Counter()
+    imports: set[tuple[str, str, str]] = set()
+    for _, node in _sites(body):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            imports |= {(getattr(node, "module", "") or "", a.name, a.asname or a.name) for a in node.names}
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            count[node.name] += 1
+            count.update(name for inner in ast.walk(node) for name in _bound_from_afar(inner))
+        elif not (isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add)):
+            for inner in _own_nodes(node):
+                count.update([*_bound(inner), *_bound_from_afar(inner)])
+    count.update(bound.split(".")[0] for _, _, bound in imports)
+    return count
 
 
-def _leaves(statement: ast.stmt) -> bool:
-    kinds = (ast.Return, ast.Raise, ast.Break, ast.Continue)
-    return any(isinstance(node, kinds) for node in ast.walk(statement)) or bool(_switches(statement))
-
-
-def _statement_grown(old: ast.stmt, new: ast.stmt) -> bool:
-    if ast.dump(old) == ast.dump(new):
-        return True
-    if type(old) is not type(new):
-        return False
-    if isinstance(old, ast.Assign) and isinstance(new, ast.Assign):
-        same = [ast.dump(a) for a in old.targets] == [ast.dump(b) for b in new.targets]
-        return same and _is_table(old.value) and _expression_grown(old.value, new.value)
-    if not isinstance(old, _COMPOUND):
-        return False
-    if not _same_head(old, new):
-        return False
-    return all(not _block_fault(getattr(old, name, []), getattr(new, name, [])) for name in _BLOCKS)
-
-
-def _is_table(value: ast.expr) -> bool:
-    """A literal of rows; a flat list may be an expected value, which must stay."""
-    items = value.values if isinstance(value, ast.Dict) else getattr(value, "elts", [])
-    return bool(items) and all(isinstance(item, ast.Tuple | ast.List | ast.Dict) for item in items)
-
-
-def _same_head(old: ast.stmt, new: ast.stmt) -> bool:
-    """Whether two compound statements differ in nothing but their blocks (and a literal that is looped over)."""
-    for name, value in ast.iter_fields(old):
-        other = getattr(new, name)
-        if name in _BLOCKS:
-            continue
-        if name == "iter":
-            if not _expression_grown(value, other):
-                return False
-        elif _dumped(value) != _dumped(other):
-            return False
-    return True
-
-
-def _dumped(value: object) -> object:
-    if isinstance(value, ast.AST):
-        return ast.dump(value)
-    return [_dumped(item) for item in value] if isinstance(value, list) else value
-
-
-def _switch_faults(before: ast.Module, after: ast.Module, tests: frozenset[str]) -> list[str]:
-    """Skips and ``__test__`` that reach existing tests: all but those inside tests that the patch adds."""
-    if not tests:
-        return []
-    added = {node for name, node in _named_tests(after.body, "") if name not in tests}
-    new_classes = {node.name for node in after.body if isinstance(node, ast.ClassDef)}
-    new_classes -= {node.name for node in before.body if isinstance(node, ast.ClassDef)}
-    rest = [node for node in after.body if getattr(node, "name", None) not in new_classes]
-    old = Counter(_switches(before))
-    new = Counter(name for node in rest for name in _switches(node, added))
-    return [f"it switches existing tests off: {name}" for name in new - old]
-
-
-def _switches(node: ast.AST, left_out: set[_Function] | frozenset[_Function] = frozenset()) -> list[str]:
-    if node in left_out:
-        return []
-    found = []
-    if isinstance(node, ast.Attribute) and node.attr in _SKIPS:
-        found.append(node.attr)
-    elif isinstance(node, ast.Name) and (node.id in _SKIPS or node.id == "__test__"):
-        found.append(node.id)
+def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """The node without the statements of its blocks, which are sites of their own."""
+    yield node
     for child in ast.iter_child_nodes(node):
-        found += _switches(child, left_out)
-    return found
+        if not isinstance(child, ast.stmt | ast.ExceptHandler):
+            yield from _own_nodes(child)
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
+        yield node.id
+
+
+def _bound_from_afar(node: ast.AST) -> Iterator[str]:
+    """Names of tests and assertions that are set as an attribute, through ``global`` or by their text."""
+    names: list[object] = []
+    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
+        names = [node.attr]
+    elif isinstance(node, ast.Global):
+        names = [*node.names]
+    elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("setattr", "delattr"):
+        names = [getattr(arg, "value", None) for arg in node.args]
+    elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+        names = [getattr(node.slice, "value", None)]
+    yield from (name for name in names if isinstance(name, str) and _OF_TESTS.match(name))
+
+
+def _emptied(old: Sequence[ast.stmt], new: Sequence[ast.stmt], held: set[str], prefix: str) -> list[str]:
+    """Tables that an added statement of the scope takes items from."""
+    added = Counter(_takes(new, held)) - Counter(_takes(old, held))
+    return [f"what {prefix}{name} held is taken out" for name in sorted(added)]
+
+
+def _takes(body: Sequence[ast.stmt], held: set[str]) -> Iterator[str]:
+    for _, node in _sites(body):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        for inner in _own_nodes(node):
+            target = None
+            if (
+                isinstance(inner, ast.Call)
+                and isinstance(inner.func, ast.Attribute)
+                and inner.func.attr in _EMPTIED
+            ):
+                target = inner.func.value
+            elif isinstance(inner, ast.Subscript) and isinstance(inner.ctx, ast.Store | ast.Del):
+                target = inner.value
+            if isinstance(target, ast.Name) and target.id in held:
+                yield target.id

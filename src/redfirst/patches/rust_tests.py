@@ -67,13 +67,13 @@ def changed_test_lines(old: bytes | None, new: bytes | None) -> bool:
     return split_tests(_text(old))[1] != split_tests(_text(new))[1]
 
 
-def test_attributes(text: str) -> dict[str, tuple[str, ...]]:
-    """Name of each ``#[test]`` function and its attributes, spaces dropped."""
-    found = {}
+def test_attributes(text: str) -> list[tuple[str, tuple[str, ...]]]:
+    """Name of each ``#[test]`` function with its attributes, sorted and without spaces."""
+    found = []
     for match in _ATTRIBUTES.finditer(masked(text)):
-        words = tuple(re.sub(r"\s+", "", word) for word in re.findall(r"#\s*\[[^\]]*\]", match[1]))
+        words = tuple(sorted(re.sub(r"\s+", "", word) for word in re.findall(r"#\s*\[[^\]]*\]", match[1])))
         if any(_TEST.match(word) for word in words):
-            found[match[2]] = words
+            found.append((match[2], words))
     return found
 
 
