@@ -48,12 +48,14 @@ def inequality(value: Value) -> str | None:
 
 def _literal(wanted: str, value: Value | None, *, printed: bool, sure: bool) -> str | None:
     kind = literal_type(wanted)
-    if value is not None and printed and value.text is not None and kind is not str:
+    if value is not None and (printed or sure) and value.text is not None and kind is not str:
         return f"_ == {wanted!r}"
     if value is not None and not sure and not _comparable(kind, value):
         return None
     if isinstance(ast.literal_eval(wanted), float):
         return None if value is not None and _rounded(wanted, value.repr) else _near(wanted)
+    if not _exact(ast.literal_eval(wanted)):
+        return None
     single = wanted in ("True", "False", "None")
     same_kind = value is None or value.type in ("builtins.bool", "builtins.NoneType")
     if single and value is None and wanted != "None":
@@ -76,7 +78,19 @@ def _rounded(wanted: str, shown: str) -> bool:
 
 
 def _near(wanted: str) -> str:
-    return f"abs(_ - {wanted}) <= 1e-9 * max(1.0, abs({wanted}))".replace("--", "- -")
+    size = 1e-9 * max(1.0, abs(float(ast.literal_eval(wanted))))
+    return (
+        f"abs(_ - {wanted}) < {size!r}" if not wanted.startswith("-") else f"abs(_ - ({wanted})) < {size!r}"
+    )
+
+
+def _exact(value: object) -> bool:
+    """Whether a literal can be compared with ==: no float in it that its writer may have rounded."""
+    if isinstance(value, float):
+        return (value * 1024).is_integer()
+    if isinstance(value, dict):
+        return all(_exact(item) for pair in value.items() for item in pair)
+    return not isinstance(value, list | tuple | set) or all(_exact(item) for item in value)
 
 
 def _normal(wanted: str) -> str:

@@ -62,6 +62,9 @@ class Claim:
         return tuple(values)
 
 
+_MAX_SENTENCE = 1_500
+_MAX_LITERAL = 300
+_MAX_CLAIMS = 8
 _ADVERBS = (
     r"(?:also|still|just|instead|rather|really|then|simply|clearly|always|both|all|now|only|actually|in fact|"
     r"indeed)"
@@ -123,16 +126,21 @@ _SPAN = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 
 def claims_in(text: str, line: int) -> tuple[Claim, ...]:
     """What one sentence states, in its order; cues inside code spans do not count."""
+    text = text[:_MAX_SENTENCE]
     masked = _SPAN.sub(lambda match: "\0" * len(match.group(0)), text)
     found: list[Claim] = []
     reached = 0
     for role, start, end in _cues(masked):
-        if start < reached:
+        if start < reached or len(found) >= _MAX_CLAIMS:
             continue
         value = _value_after(text, masked, end)
         if value is None:
             continue
         claim = _claim(_role_of(role, text[:start], found), text, line, start, end, value)
+        if role is None and found:
+            claim = replace(
+                claim, before=found[-1].before
+            )  # "gives 1 instead of 2": both are about one thing
         found.append(claim)
         reached = value.end
     return tuple(found)
@@ -197,9 +205,9 @@ def leading_literal(text: str) -> str | None:
     """The longest Python literal at the start of ``text`` that ends where a value may end in a sentence."""
     if not re.match(r"[-+\d\[({'\"]|True\b|False\b|None\b|[bru]{1,2}['\"]", text):
         return None
-    for end in range(min(len(text), 2000), 0, -1):
+    for end in range(min(len(text), _MAX_LITERAL), 0, -1):
         piece = text[:end]
-        if piece[-1].isspace() or not _ENDING.match(text, end) or piece[-1] in ",;":
+        if piece[-1].isspace() or not _ENDING.match(text, end) or piece[-1] in ",;.":
             continue
         if is_literal(piece):
             return piece

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from redfirst.agents.strategies.snippet.assertions import equality, inequality
 from redfirst.agents.strategies.snippet.claims import Claim, Mark, Role
 from redfirst.agents.strategies.snippet.compare import same_output, same_step, same_value
-from redfirst.agents.strategies.snippet.exceptions import decide_exceptions
+from redfirst.agents.strategies.snippet.exceptions import decide_exceptions, reported
 from redfirst.agents.strategies.snippet.facts import Facts
 from redfirst.agents.strategies.snippet.findings import Check, Decision, Finding, Kind
 from redfirst.agents.strategies.snippet.probe import Observed, Seen
-from redfirst.agents.strategies.snippet.steps import bound_names
+from redfirst.agents.strategies.snippet.steps import bound_names, is_example
 from redfirst.agents.strategies.snippet.story import Output, Story, fits, speaks_of, subject_of
 
 _COMPLAINT = re.compile(
@@ -38,9 +38,16 @@ def decide(story: Story, observed: Observed) -> Decision:
             continue
         facts = Facts(scene, seen, names, text)
         findings += _asserting(facts)
-        findings += _equalities(facts)
+        equalities = list(_equalities(facts))
+        disputed = _disputed(equalities)
+        findings += [f for f in equalities if not disputed & {check.step for check in f.checks}]
         findings += decide_exceptions(facts, story)
-        findings += _wrong_values(facts, single)
+        findings += [f for f in _wrong_values(facts, single) if f.step not in disputed]
+        if disputed:
+            facts.doubts.append(
+                "the report states different results for one statement: which counts is not clear"
+            )
+        findings = [f for f in findings if f.step < _derailed(facts, story) or f.step < scene.first]
         doubts += facts.doubts
     unique = {(f.kind, f.step, f.checks, f.exception): f for f in reversed(findings)}
     return Decision(
@@ -66,6 +73,23 @@ def _equalities(facts: Facts) -> Iterator[Finding]:
             sure = speaks_of(claim, facts.scene.steps[target])
             yield from _equal(facts, target, claim.value, claim, sure=sure)
     yield from _expected_outputs(facts)
+
+
+def _derailed(facts: Facts, story: Story) -> int:
+    """The first step after which the code is no longer where the report has it: one raised what nobody reports."""
+    for place, seen in enumerate(facts.seen):
+        own = isinstance(facts.scene.steps[place].tree, ast.Assert)
+        if seen.raised and not own and not reported(facts, story, place):
+            return facts.scene.first + place + 1
+    return len(story.steps) + 1
+
+
+def _disputed(findings: list[Finding]) -> set[int]:
+    """Steps for which the report states different results."""
+    wanted: dict[int, set[str]] = {}
+    for check in (check for finding in findings for check in finding.checks):
+        wanted.setdefault(check.step, set()).add(check.expression)
+    return {step for step, expressions in wanted.items() if len(expressions) > 1}
 
 
 def _equal(facts: Facts, place: int, text: str, claim: Claim, *, sure: bool) -> Iterator[Finding]:
@@ -191,6 +215,17 @@ def _asserting(facts: Facts) -> Iterator[Finding]:
     """Assertions of the report itself that fail on Base."""
     for place, seen in enumerate(facts.seen):
         step = facts.scene.steps[place]
+        if is_example(step.tree) and seen.raised is None:
+            index = facts.scene.first + place
+            evidence = step.code.strip()[:600]
+            yield Finding(
+                Kind.ASSERTS,
+                index,
+                "a failing assertion",
+                "the report's own test passes",
+                (evidence,),
+                example=True,
+            )
         own = seen.raised and seen.raised.name == "AssertionError" and len(seen.raised.files) <= 1
         if own and isinstance(step.tree, ast.Assert) and facts.scene.remarks[place].mark is not Mark.GOOD:
             index = facts.scene.first + place
@@ -202,11 +237,14 @@ def _asserting(facts: Facts) -> Iterator[Finding]:
 def _wrong_values(facts: Facts, single: bool) -> Iterator[Finding]:
     """The weakest finding: a result that the report shows and complains of, as it came out here."""
     speaking = facts.speaking()
+    fine = [claim for claim in facts.scene.claims if claim.role is Role.EXPECTED]
     unwanted = [claim for claim in facts.scene.claims if claim.role is Role.UNWANTED and not claim.hedged]
     for place in speaking:
         seen, remark, step = facts.seen[place], facts.scene.remarks[place], facts.scene.steps[place]
         told = _told_value(facts, place)
         denied = next((c for c in unwanted if _is(seen, c.value) and fits(c, facts.scene.code, "")), None)
+        if any(_is(seen, claim.value) for claim in (*fine, *remark.claims) if claim.role is Role.EXPECTED):
+            continue
         alone = single and len(speaking) == 1 and bool(_COMPLAINT.search(facts.report_text))
         if seen.value is None or not (denied or (told and (alone or remark.mark is Mark.BAD))):
             continue

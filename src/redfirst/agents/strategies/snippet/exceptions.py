@@ -18,7 +18,8 @@ from redfirst.agents.strategies.snippet.tracebacks import find_exception
 
 _WANTS_ERROR = re.compile(
     r"\b(?:reject(?:ed|s)?|invalid|malformed|(?:should|must|to) (?:raise|fail|throw|complain)|"
-    r"(?:proper|same kind of|usual|clean|specific) (?:error|exception)|unhandled|instead of a|documented to raise|catch|except)\b",
+    r"(?:proper|same kind of|usual|clean|specific) (?:error|exception)|"
+    r"unhandled|instead of a|documented to raise|catch|except)\b",
     re.IGNORECASE,
 )
 _ABOUT_MESSAGE = re.compile(
@@ -34,7 +35,7 @@ def decide_exceptions(facts: Facts, story: Story) -> Iterator[Finding]:
     if wanted:
         return
     raising = [place for place, seen in enumerate(facts.seen) if seen.raised and _unmarked(facts, place)]
-    confirmed = [place for place in raising if _reported(facts, story, place)]
+    confirmed = [place for place in raising if reported(facts, story, place)]
     for place in raising:
         if place not in confirmed:
             raised = facts.seen[place].raised
@@ -115,7 +116,7 @@ def _text_names(text: str, raised: Raised) -> bool:
 
 
 # ----------------------------------------------------------------------- an exception that should not come
-def _reported(facts: Facts, story: Story, place: int) -> bool:
+def reported(facts: Facts, story: Story, place: int) -> bool:
     """Whether the report shows or names the exception that this step raised."""
     raised, step = facts.seen[place].raised, facts.scene.steps[place]
     if raised is None:

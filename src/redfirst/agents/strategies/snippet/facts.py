@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass, field
 
 from redfirst.agents.strategies.snippet.claims import Mark
 from redfirst.agents.strategies.snippet.compare import same_step
 from redfirst.agents.strategies.snippet.probe import Seen
 from redfirst.agents.strategies.snippet.story import Scene
+
+_VERSION = re.compile(r"\b(?:__version__|version|version_info|platform|__file__)\b")
 
 
 @dataclass(slots=True)
@@ -29,11 +32,21 @@ class Facts:
 
     def speaking(self) -> list[int]:
         """Places of steps that give or print something and are not marked as good."""
-        return [place for place in range(len(self.seen)) if self._speaks(place)]
+        places = [place for place in range(len(self.seen)) if self._speaks(place)]
+        loud = [place for place in places if not self._silent(place)]
+        return loud or places
+
+    def _silent(self, place: int) -> bool:
+        """Whether a step gave None and printed nothing: a call made for its effect."""
+        seen = self.seen[place]
+        none = seen.value is not None and seen.value.type == "builtins.NoneType"
+        return none and not seen.out.strip() and not seen.raised
 
     def _speaks(self, place: int) -> bool:
         seen, remark = self.seen[place], self.scene.remarks[place]
         if remark.mark is Mark.GOOD or self.contradicted(place):
+            return False
+        if _VERSION.search(self.scene.steps[place].code):
             return False
         tree = self.scene.steps[place].tree
         value = seen.value is not None and seen.value.type != "builtins.NoneType"

@@ -45,7 +45,7 @@ class Finding:
     printed: bool = False
     since: int = 0
     open_end: bool = False
-    example: str = ""
+    example: bool = False
 
 
 @dataclass(frozen=True, slots=True)

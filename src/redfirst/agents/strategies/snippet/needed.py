@@ -47,7 +47,7 @@ def needed(
         if index in wanted or _matters(tree, seen[index], names, variables):
             kept.add(index)
             names |= used_names(tree)
-    imports = _imports(trees, seen, names, kept)
+    imports = _imports(trees, seen, names)
     return _layout(trees, kept, imports)
 
 
@@ -95,13 +95,10 @@ def _changed_roots(tree: ast.stmt) -> set[str]:
     return roots
 
 
-def _imports(
-    trees: Sequence[ast.stmt | None], seen: Sequence[Seen], names: set[str], kept: set[int]
-) -> tuple[str, ...]:
+def _imports(trees: Sequence[ast.stmt | None], seen: Sequence[Seen], names: set[str]) -> tuple[str, ...]:
     found: list[str] = []
     for index, tree in enumerate(trees):
-        if index in kept or isinstance(tree, _IMPORTS):
-            found += [line for line in seen[index].imports if imported_name(line) in names]
+        found += [line for line in seen[index].imports if imported_name(line) in names]
         if isinstance(tree, ast.Import):
             found += [_import(a) for a in tree.names if (a.asname or a.name.partition(".")[0]) in names]
         elif isinstance(tree, ast.ImportFrom):

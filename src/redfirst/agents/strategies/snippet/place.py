@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from redfirst.agents.strategies.snippet.steps import bound_names, parse_quietly
@@ -42,8 +42,8 @@ class Host:
         return frozenset(tree.name for tree in trees if isinstance(tree, kinds))
 
 
-def subject_of_code(codes: Iterable[str], packages: Sequence[str]) -> Subject:
-    """The modules of the project that code imports, and the names it takes from them or calls."""
+def subject_of_code(codes: Iterable[str], owned: Callable[[str], bool]) -> Subject:
+    """The modules of the project (``owned``) that code imports, and the names it takes from them or calls."""
     modules: set[str] = set()
     names: set[str] = set()
     for code in codes:
@@ -55,7 +55,7 @@ def subject_of_code(codes: Iterable[str], packages: Sequence[str]) -> Subject:
                 names |= {alias.name for alias in node.names}
             elif isinstance(node, ast.Attribute):
                 names.add(node.attr)
-    own = {module for module in modules if module.partition(".")[0] in packages}
+    own = {module for module in modules if owned(module)}
     return Subject(frozenset(own), frozenset(name for name in names if len(name) > 2))
 
 
@@ -90,9 +90,12 @@ def _best(gate: Gate, files: Sequence[str], subject: Subject) -> Host | None:
         except UnicodeDecodeError:
             continue
         score = _score(path, text, subject)
-        if score >= 3:
+        if score >= 2:
             scored.append((-score, len(path), path, Host(path, text, gate.runner == "unittest")))
-    for _, _, path, host in sorted(scored, key=lambda item: item[:3])[:5]:
+    scored.sort(key=lambda item: item[:3])
+    if len(scored) > 1 and scored[0][0] > -3 and scored[0][0] == scored[1][0]:
+        return None
+    for _, _, path, host in scored[:5]:
         style = style_of(host.text)
         if style is not None and (style or gate.runner != "unittest"):
             return Host(path, host.text, style)

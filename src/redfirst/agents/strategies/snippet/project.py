@@ -9,12 +9,11 @@ from collections.abc import Iterable
 
 from redfirst.agents.task import Gate
 
-_NOT_PACKAGES = frozenset(
-    (
-        "tests test testing docs doc examples example benchmarks bench scripts tools build dist "
-        "ci setup conftest noxfile tasks fabfile manage versioneer "
-    ).split()  # noqa: SIM905 - a list of words reads best as words
-)
+_NOT_PACKAGES_TEXT = """
+tests test testing docs doc examples example benchmarks bench scripts tools build dist ci setup
+conftest noxfile tasks fabfile manage versioneer
+"""
+_NOT_PACKAGES = frozenset(_NOT_PACKAGES_TEXT.split())
 
 
 def import_folders(gate: Gate) -> tuple[str, ...]:
@@ -43,6 +42,13 @@ def packages(gate: Gate) -> tuple[str, ...]:
         name for name in names if not gate.is_test(f"{name}.py") and not gate.is_test(f"{name}/__init__.py")
     ]
     return tuple(sorted(own, key=lambda name: -found[name]))
+
+
+def owns(gate: Gate, module: str) -> bool:
+    """Whether the top-level name of ``module`` is a module or package of Base that is no test."""
+    top = re.escape(module.partition(".")[0])
+    pattern = re.compile(rf"(?:^|/){top}(?:/__init__)?\.pyi?$")
+    return any(pattern.search(path) and not gate.is_test(path) for path in gate.base_files())
 
 
 def _is_package(gate: Gate, folder: str, name: str) -> bool:

@@ -10,13 +10,14 @@ from enum import StrEnum
 from redfirst.core.errors import UsageError
 
 MAX_BYTES = 1 << 20
+MAX_LINES = 10_000  # what stands further down is not read
+_MAX_PARAGRAPH = 8_000
 _FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})\s*([^`]*)$")
 _HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.*?)\s*#*\s*$")
 _BOLD_HEADING = re.compile(r"^\s*(?:\*\*|__)([^*_]{2,60})(?:\*\*|__)\s*:?\s*$")
 _UNDERLINE = re.compile(r"^ {0,3}(=+|-{3,})\s*$")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
 _PROMPT = re.compile(r"^\s*(?:>>> ?|In \[\d+\]:)")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _SENTENCE_END = re.compile(r"(?<=[.!?;])(?:\s+|$)|\n(?=\s*[-*+]\s)")
 _CODE_SPAN = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 _ABBREVIATIONS = ("e.g.", "i.e.", "etc.", "vs.", "cf.", "resp.", "approx.")
@@ -76,7 +77,7 @@ class Report:
 def read_report(data: bytes) -> Report:
     """Decode and split a report. Raises UsageError: empty, over 1 MiB, binary or not UTF-8."""
     text = _decode(data)
-    lines = _COMMENT.sub(_blank, text).expandtabs(4).splitlines()
+    lines = _without_hidden(text).expandtabs(4).splitlines()[:MAX_LINES]
     parts = tuple(_Splitter(lines).split())
     title = next((_plain(line) for line in lines if _plain(line)), "")
     return Report(title, parts)
@@ -98,9 +99,14 @@ def _decode(data: bytes) -> str:
     return text
 
 
-def _blank(match: re.Match[str]) -> str:
-    """Hidden text is dropped, its lines are kept so that line numbers stay right."""
-    return "\n" * match.group(0).count("\n")
+def _without_hidden(text: str) -> str:
+    """Drop HTML comments; their line ends are kept so that line numbers stay right."""
+    pieces: list[str] = []
+    at = 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start)) >= 0:
+        pieces += [text[at:start], "\n" * text.count("\n", start, end)]
+        at = end + 3
+    return "".join([*pieces, text[at:]])
 
 
 def _plain(line: str) -> str:
@@ -224,6 +230,7 @@ class _Splitter:
 
 def split_sentences(text: str) -> list[str]:
     """Split prose at sentence ends outside code spans, numbers and abbreviations."""
+    text = text[:_MAX_PARAGRAPH]
     hidden = [(match.start(), match.end()) for match in _CODE_SPAN.finditer(text)]
     cuts = [0]
     for match in _SENTENCE_END.finditer(text):

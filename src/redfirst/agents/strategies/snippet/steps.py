@@ -19,15 +19,16 @@ _IN = re.compile(r"^In \[\d+\]:\s?")
 _IN_MORE = re.compile(r"^\s*\.\.\.+:\s?")
 _OUT = re.compile(r"^Out\[\d+\]:\s?")
 _PYTHON_TAGS = frozenset({"python", "py", "python3", "py3", "pycon", "python-console", "ipython", "doctest"})
-_OTHER_TAGS = frozenset(
-    (
-        "sh bash shell console zsh fish cmd bat powershell text txt plain output log json yaml "
-        "yml toml ini xml html jinja jinja2 django diff patch rust rs js javascript ts typescript "
-        "c cpp java go sql css pytb traceback none markdown md rst make makefile dockerfile "
-    ).split()  # noqa: SIM905 - a list of words reads best as words
-)
+_OTHER_TAGS_TEXT = """
+sh bash shell console zsh fish cmd bat powershell text txt plain output log json yaml yml toml
+ini xml html jinja jinja2 django diff patch rust rs js javascript ts typescript c cpp java go
+sql css pytb traceback none markdown md rst make makefile dockerfile
+"""
+_OTHER_TAGS = frozenset(_OTHER_TAGS_TEXT.split())
 
 
+_MAX_LINES = 1_000
+_FIXTURES = frozenset({"monkeypatch", "tmp_path", "capsys", "caplog", "recwarn"})
 Reader = Callable[[str], tuple[str, str]]
 
 
@@ -59,6 +60,8 @@ def parse_quietly(code: str) -> list[ast.stmt]:
 def steps_of(block: Block, number: int) -> tuple[Step, ...]:
     """The steps of a block; empty where it holds no Python that parses. ``number``: its place in the report."""
     lines = block.text.splitlines()
+    if len(lines) > _MAX_LINES:
+        return ()
     if any(_PROMPT.match(line) for line in lines):
         return _session(lines, block, number, _doctest_line)
     if any(_IN.match(line) for line in lines):
@@ -228,3 +231,19 @@ def bound_names(trees: Iterable[ast.stmt | None]) -> Iterator[str]:
             yield from (
                 n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
             )
+
+
+def is_example(tree: ast.stmt | None) -> bool:
+    """Whether a statement is a plain test function that asserts something and needs no fixture of its own."""
+    if not isinstance(tree, ast.FunctionDef) or not tree.name.startswith("test") or tree.decorator_list:
+        return False
+    arguments = tree.args
+    named = {argument.arg for argument in arguments.args} <= _FIXTURES
+    others = (
+        arguments.vararg
+        or arguments.kwarg
+        or arguments.kwonlyargs
+        or arguments.posonlyargs
+        or arguments.defaults
+    )
+    return named and not others and any(isinstance(node, ast.Assert) for node in ast.walk(tree))

@@ -22,6 +22,7 @@ from redfirst.agents.strategies.snippet.steps import Step, steps_of
 from redfirst.agents.strategies.snippet.tracebacks import ShownException, find_exception
 
 MAX_STEPS = 400
+_MAX_SENTENCES = 1_000
 _WANTS = re.compile(
     r"\b(?:expect|should|ought|correct|want|desired|used to|before|previously|instead of)", re.IGNORECASE
 )
@@ -80,12 +81,15 @@ def tell(report: Report) -> Story:
     loose: list[Claim] = []
     count = 0
     intro: Sentence | None = None
+    heard = 0
     for number, part in enumerate(report.parts):
         if isinstance(part, Sentence):
-            scenes, loose = _heard(part, scenes, loose)
+            heard += 1
+            if heard <= _MAX_SENTENCES:
+                scenes, loose = _heard(part, scenes, loose)
             intro = part
             continue
-        steps = steps_of(part, number)[: MAX_STEPS - count]
+        steps = steps_of(part, number)[: MAX_STEPS - count] if count < MAX_STEPS else ()
         if steps:
             remarks = tuple(read_remark(step.comment, step.line) for step in steps)
             scenes.append(Scene(count, steps, remarks))

@@ -13,7 +13,7 @@ from redfirst.agents.strategies.snippet.findings import Finding, Kind
 from redfirst.agents.strategies.snippet.patch import Placed, put
 from redfirst.agents.strategies.snippet.place import hosts, subject_of_code
 from redfirst.agents.strategies.snippet.probe import Observed, Prober
-from redfirst.agents.strategies.snippet.project import import_folders, packages
+from redfirst.agents.strategies.snippet.project import import_folders, owns, packages
 from redfirst.agents.strategies.snippet.report import Report, read_report
 from redfirst.agents.strategies.snippet.story import Story, tell
 from redfirst.agents.strategies.snippet.write import CannotWrite, name_for, write_test
@@ -137,7 +137,9 @@ class _Attempt:
         unittest = self.gate.runner == "unittest"
         test = write_test(finding, self.story.steps, observed.steps, extra, unittest=unittest)
         codes = [*test.imports, *test.definitions, "\n".join(test.body)]
-        subject = subject_of_code(codes, self.prober.names)
+        subject = subject_of_code(codes, lambda module: owns(self.gate, module))
+        if not subject.modules:
+            raise CannotWrite("its code uses nothing of this project")
         slug = re.sub(r"[^a-z0-9]+", "_", self.report.title.lower()).strip("_")[:32].strip("_") or "report"
         why = "no place for a test"
         for host in hosts(self.gate, subject, slug, fresh_only=bool(test.definitions)):

@@ -71,6 +71,8 @@ class _Writer:
             "_",
             "",
         }
+        if finding.example:
+            return self._example(frozenset(targets), extra)
         found = needed(self.steps, self.seen, frozenset(targets), frozenset(reads))
         imports = list(dict.fromkeys([*found.imports, *extra]))
         if any("*" in line for line in imports):
@@ -84,6 +86,21 @@ class _Writer:
         if uses:
             imports.append("import pytest")
         return TestText(tuple(imports), self._texts(found.definitions), tuple(body), "", self.unittest)
+
+    def _example(self, targets: frozenset[int], extra: Sequence[str]) -> TestText:
+        """The report's own test function."""
+        step = self.steps[self.finding.step]
+        tree = step.tree
+        if self.unittest or not isinstance(tree, ast.FunctionDef):
+            raise CannotWrite("the report's test is written for pytest")
+        found = needed(self.steps, self.seen, targets)
+        others = [index for index in (*found.definitions, *found.body) if index != self.finding.step]
+        imports = dict.fromkeys([*found.imports, *extra])
+        lines = textwrap.dedent("\n".join(step.code.splitlines()[tree.body[0].lineno - 1 :])).splitlines()
+        if tree.body[0].lineno == tree.lineno:
+            lines = [ast.unparse(part) for part in tree.body]
+        fixtures = ", ".join(argument.arg for argument in tree.args.args)
+        return TestText(tuple(imports), self._texts(sorted(others)), tuple(lines), fixtures, False)
 
     def _texts(self, indices: Sequence[int]) -> tuple[str, ...]:
         return tuple(self.steps[index].code for index in indices)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keeps the snippet strategy from handing over a test that its fix would not pass, and from giving up too early."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.agents.ledger import UNITTEST_FILE, Ledger, make_ledger
+from tests.agents.reports import CONFIRMED, REFUSED
+
+from redfirst.agents.strategies.snippet import SnippetStrategy
+from redfirst.agents.task import QualifiedBundle, Refusal, Task
+from redfirst.core.errors import UsageError
+from redfirst.core.kinds import Outcome
+
+SPLIT = CONFIRMED["session with a stated value"][0].encode()
+
+
+@pytest.fixture(scope="module")
+def ledger(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
+    """One checkout for all reports: the gate never writes to it."""
+    return make_ledger(tmp_path_factory.mktemp("pytest"))
+
+
+def reproduce(ledger: Ledger, report: bytes) -> QualifiedBundle | Refusal:
+    return SnippetStrategy().reproduce(Task(report), ledger.gate)
+
+
+def qualified(ledger: Ledger, report: bytes) -> QualifiedBundle:
+    """The bundle; it must pass on the repaired source."""
+    result = reproduce(ledger, report)
+    assert isinstance(result, QualifiedBundle), result
+    assert result.verdict.outcome is Outcome.FAIL
+    judged = ledger.session.judge(result.bundle, ledger.repair)
+    assert judged.outcome is Outcome.PASS, judged.why
+    return result
+
+
+@pytest.mark.parametrize("name", CONFIRMED)
+def test_what_is_confirmed_becomes_a_test_that_the_repair_passes(ledger: Ledger, name: str) -> None:
+    report, line = CONFIRMED[name]
+    result = qualified(ledger, report.encode())
+    assert line in (result.bundle.patch or b"").decode()
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_not_confirmed_is_refused_with_reasons(ledger: Ledger, name: str) -> None:
+    result = reproduce(ledger, REFUSED[name].encode())
+    assert isinstance(result, Refusal), (result.bundle.patch or b"").decode()
+    assert result.decided
+    assert result.reason
+    assert result.lacks
+
+
+def test_the_test_joins_the_file_that_imports_the_same_module(ledger: Ledger) -> None:
+    patch = (qualified(ledger, SPLIT).bundle.patch or b"").decode()
+    assert "--- a/tests/test_money.py" in patch
+    assert "-" not in {line[:1] for line in patch.splitlines() if not line.startswith("---")}
+
+
+def test_the_contract_quotes_the_report_and_says_what_is_not_asserted(ledger: Ledger) -> None:
+    contract = json.loads(qualified(ledger, SPLIT).bundle.contract or b"")
+    assert contract["issue_evidence"] == ["I expected 100."]
+    assert contract["trigger"] == "sum(split(100, 3))"
+    assert contract["expected_output"] == "100"
+    assert all(contract.values())
+    weak = json.loads(
+        qualified(ledger, CONFIRMED["wrong value seen, nothing stated"][0].encode()).bundle.contract or b""
+    )
+    assert "weakest property" in weak["non_assertions"][0]
+
+
+def test_every_submission_is_told(ledger: Ledger) -> None:
+    told = []
+    SnippetStrategy().reproduce(
+        Task(SPLIT, submitted=lambda bundle, verdict: told.append((bundle, verdict))), ledger.gate
+    )
+    assert [verdict.outcome for _, verdict in told] == [Outcome.FAIL]
+
+
+def test_a_file_with_windows_line_ends_keeps_them(tmp_path: Path) -> None:
+    text = "from ledger import money\r\n\r\n\r\ndef test_check():\r\n    assert money.check(5)\r\n"
+    patch = qualified(make_ledger(tmp_path, text), SPLIT).bundle.patch or b""
+    added = [line for line in patch.split(b"\n") if line.startswith(b"+") and not line.startswith(b"+++")]
+    assert added
+    assert all(line.endswith(b"\r") for line in added)
+
+
+def test_a_file_of_test_cases_gets_a_method(tmp_path: Path) -> None:
+    result = qualified(make_ledger(tmp_path, UNITTEST_FILE), SPLIT)
+    patch = (result.bundle.patch or b"").decode()
+    assert "+    def test_split_loses_a_cent(self):" in patch
+    assert "self.assertEqual(sum(split(100, 3)), 100)" in patch
+    assert b"::MoneyTest::test_split_loses_a_cent" in (result.bundle.command or b"")
+
+
+@pytest.mark.parametrize(
+    ("data", "word"),
+    [
+        (b"", "empty"),
+        (b" \n\t\n", "empty"),
+        (b"a\0b", "binary"),
+        (b"caf\xe9", "UTF-8"),
+        ("ü".encode("utf-16"), "UTF-16"),
+        (b"x" * (1 << 20) + b"y", "1 MiB"),
+    ],
+)
+def test_a_report_that_cannot_be_read_is_a_usage_error_in_one_line(
+    ledger: Ledger, data: bytes, word: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        reproduce(ledger, data)
+    assert word in str(caught.value)
+    assert "\n" not in str(caught.value)
