@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 
 import pytest
@@ -99,6 +100,7 @@ def test_malformed(data: bytes, why: str) -> None:
         ),
         (b"--- a/t t.py\n+++ b/t t.py\n" + HUNK, "t t.py", FileKind.MODIFY),
         (b'--- "a/t\\303\\274.py"\n+++ "b/t\\303\\274.py"\n' + HUNK, "tü.py", FileKind.MODIFY),
+        (b'--- "a/\\303\\274 t"\t\n+++ "b/\\303\\274 t"\t\n' + HUNK, "ü t", FileKind.MODIFY),
         ("--- a/tü.py\n+++ b/tü.py\n".encode() + HUNK, "tü.py", FileKind.MODIFY),
         (b"--- /etc/passwd\n+++ /etc/passwd\n" + HUNK, "/etc/passwd", FileKind.MODIFY),
         (b"--- a/../up.py\n+++ b/../up.py\n" + HUNK, "../up.py", FileKind.MODIFY),
@@ -171,19 +173,15 @@ def test_added_lines_keep_every_byte(lines: list[bytes], ended: bool) -> None:
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_patch_or_malformed(data: bytes) -> None:
-    try:
+    with contextlib.suppress(PatchMalformed):
         assert parse_patch(data).files
-    except PatchMalformed as error:
-        assert error.what
 
 
 @given(st.integers(0, len(GOOD)), st.integers(0, 255), st.booleans())
 def test_one_wrong_byte_is_a_patch_or_malformed(at: int, byte: int, insert: bool) -> None:
     data = GOOD[:at] + bytes([byte]) + GOOD[at + (0 if insert else 1) :]
-    try:
+    with contextlib.suppress(PatchMalformed):
         assert parse_patch(data).files
-    except PatchMalformed as error:
-        assert error.what
 
 
 @pytest.mark.parametrize(

@@ -182,14 +182,15 @@ class _Reader:
         header.seen.add("names")
         if header.old is None and header.new is None:
             raise self._wrong("both sides are /dev/null")
-        if header.git and any(
-            name not in (None, told) for name, told in zip((header.old, header.new), header.git, strict=True)
-        ):
+        # the line of a rename cannot always be split; Git compares the names that its own lines give
+        told = None if header.moved else header.git
+        if told and not (header.old in (None, told[0]) and header.new in (None, told[1])):
             raise self._wrong("the lines before have other paths than their diff --git line")
 
     def _name(self, sign: bytes, prefix: str) -> str | None:
         text = self._peek()[len(sign) :].rstrip(b"\r")
-        text = text if text.startswith(b'"') else text.split(b"\t")[0]
+        # a tab ends the name; Git writes one after a name with a space, other tools before a date
+        text = text.split(b"\t")[0]
         if text == b"/dev/null":
             self._at += 1
             return None
