@@ -179,6 +179,16 @@ with open('/proc/self/status') as file:
     caps = [line.split()[1] for line in file if line.startswith(('CapEff', 'CapPrm', 'CapBnd', 'CapInh'))]
 report({'calls': found, 'caps': [int(cap, 16) for cap in caps]})
 """
+KEYS = """
+import ctypes, platform
+libc = ctypes.CDLL(None, use_errno=True)
+numbers = {'x86_64': (250, 321, 425), 'aarch64': (219, 280, 425)}[platform.machine()]
+def call(number, *arguments):
+    ctypes.set_errno(0)
+    return libc.syscall(number, *arguments), errno.errorcode.get(ctypes.get_errno())
+report([call(numbers[0], 0, -3, 0), call(numbers[1], 0, 0, 0), call(numbers[2], 1, 0),
+        sorted(os.listdir('/proc/self/fd'))])
+"""
 NETWORK = """
 import http.server, threading, urllib.request
 def connect(address):
@@ -281,6 +291,14 @@ ATTACKS: dict[str, Attack] = {
             survived(r)
             and all(value[0] == -1 for value in r["report"]["calls"].values())
             and set(r["report"]["caps"]) == {0}
+        ),
+    ),
+    "asks for the caller's keys": Attack(
+        KEYS,
+        lambda r: (
+            survived(r)
+            and r["report"][:3] == [[-1, "EPERM"], [-1, "EPERM"], [-1, "ENOSYS"]]
+            and len(r["report"][3]) == 5
         ),
     ),
     "reaches for the network": Attack(

@@ -8,7 +8,6 @@ import subprocess
 from typing import Any
 
 import pytest
-
 from tests.sandbox.attack_table import ATTACKS
 from tests.sandbox.conftest import Person
 

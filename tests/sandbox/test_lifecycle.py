@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.sandbox.conftest import SOURCE, write_tree
 
 from redfirst.core.errors import SandboxError
 from redfirst.core.limits import Limits
 from redfirst.sandbox import cgroups
 from redfirst.sandbox.protocol import Completed, End, Workspace
 from redfirst.sandbox.select import open_sandbox
-from tests.sandbox.conftest import SOURCE, write_tree
 
 LIMITS = Limits(wall_s=30, cpu_s=30, memory_mb=512, processes=64, file_mb=64, output_mb=1, disk_mb=64)
 NAP = "/usr/bin/sleep"

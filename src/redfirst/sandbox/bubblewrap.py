@@ -14,7 +14,7 @@ from pathlib import Path
 from redfirst.core.environment import Bind
 from redfirst.core.errors import SandboxError
 from redfirst.core.limits import Limits
-from redfirst.sandbox import cgroups, holder, snapshot
+from redfirst.sandbox import cgroups, holder, snapshot, syscall_filter
 from redfirst.sandbox.beneath import (
     folder,
     lay,
@@ -75,6 +75,7 @@ def _guarantees() -> tuple[tuple[str, str], ...]:
         ("network", "namespace"),
         ("filesystem", "namespace"),
         ("environment", "cleared"),
+        ("system calls", "filter" if syscall_filter.program() else "none"),
         ("leftover processes", "namespace"),
         ("wall", "clock"),
         ("cpu", "cgroup" if "cpu" in had else "watchdog"),

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 
 from redfirst.core.errors import SandboxError
 from redfirst.core.limits import Limits
-from redfirst.sandbox import cgroups
+from redfirst.sandbox import cgroups, syscall_filter
 from redfirst.sandbox.beneath import folder, holds_file_of
 from redfirst.sandbox.holder import Holder
 from redfirst.sandbox.meter import Meter, NamespaceProcesses
@@ -100,9 +100,11 @@ class Run:
         report, report_write = pipe_pair(high=True)
         status, status_write = unbreakable_pipe()
         pipes = Pipes(stdin, out, err, report, status)
-        orders = -1
+        barred = syscall_filter.program()
+        rules = _memory_file(barred) if barred else None
+        orders = _memory_file(self._orders(status_write, rules))
+        passed = [report_write, status_write, orders, *([] if rules is None else [rules])]
         try:
-            orders = self._orders(status_write)
             self.env["REDFIRST_REPORT_FD"] = str(report_write)
             self.process = subprocess.Popen(
                 self._command_line(group, orders),
@@ -110,7 +112,7 @@ class Run:
                 stdout=out_write,
                 stderr=err_write,
                 env={},
-                pass_fds=(report_write, status_write, orders),
+                pass_fds=passed,
                 start_new_session=True,
                 cwd="/",
             )
@@ -118,18 +120,14 @@ class Run:
             pipes.close()
             raise
         finally:
-            for handle in (stdin_read, out_write, err_write, report_write, status_write, orders):
-                if handle >= 0:
-                    os.close(handle)
+            for handle in (stdin_read, out_write, err_write, *passed):
+                os.close(handle)
         return Supervisor(self.process, pipes, self.limits, self.meter, self, _GO + self.stdin)
 
-    def _orders(self, status: int) -> int:
-        """The arguments in a memory file, so that no path of the host shows in a command line."""
-        words = arguments(replace(self.view, status_fd=status))
-        handle = os.memfd_create("redfirst")
-        os.write(handle, b"".join(os.fsencode(word) + b"\0" for word in words))
-        os.lseek(handle, 0, os.SEEK_SET)
-        return handle
+    def _orders(self, status: int, rules: int | None) -> bytes:
+        """The arguments in the form that is read from a file, so that no path of the host shows inside."""
+        words = arguments(replace(self.view, status_fd=status, filter_fd=rules))
+        return b"".join(os.fsencode(word) + b"\0" for word in words)
 
     def _command_line(self, group: cgroups.RunGroup | None, orders: int) -> list[str]:
         joins = [f"echo 0 > {_quoted(path)} || exit 125" for path in (group.procs_files if group else ())]
@@ -251,6 +249,14 @@ def _parent_of(number: int) -> int:
             return int(file.read().rpartition(b")")[2].split()[1])
     except OSError:
         return -1
+
+
+def _memory_file(content: bytes) -> int:
+    """A descriptor from which ``content`` can be read once."""
+    handle = os.memfd_create("redfirst")
+    os.write(handle, content)
+    os.lseek(handle, 0, os.SEEK_SET)
+    return handle
 
 
 def _quoted(path: str) -> str:

@@ -29,7 +29,10 @@ _SYSTEM_TOOLS = "/usr/bin:/bin:/usr/sbin:/sbin"
 #: unmounts and removes the private folder, which no one else would.
 _COMMON = """
 trap '' PIPE; group=
-leave() { [ -z "$group" ] || kill -9 "-$group"; cd /; umount -l "$1/m/tree" "$1/m"; rmdir "$1/m"; rm -f "$1/base" "$1/layer"; rmdir "$1"; }
+leave() {
+    [ -z "$group" ] || kill -9 "-$group"
+    cd /; umount -l "$1/m/tree" "$1/m"; rmdir "$1/m"; rm -f "$1/base" "$1/layer"; rmdir "$1"
+}
 trap 'leave "$1" 2>/dev/null' EXIT
 echo user; cd "$1" || exit
 mount -t tmpfs -o "size=$2m,nr_inodes=$3,mode=755,nosuid,nodev" redfirst m || exit

@@ -34,6 +34,7 @@ _GUARANTEES = (
     ("network", "none"),
     ("filesystem", "none"),
     ("environment", "cleared"),
+    ("system calls", "none"),
     ("leftover processes", "search"),
     ("wall", "clock"),
     ("cpu", "watchdog"),
