@@ -7,17 +7,21 @@ import fnmatch
 import posixpath
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from redfirst.patches.apply import TreeChange
 from redfirst.patches.base import PreparedBase
+from redfirst.patches.configuration import is_compiled, is_configuration
+from redfirst.patches.existing import existing_faults
+from redfirst.patches.names import case_faults, shape_faults
 from redfirst.patches.parse import Patch, PatchedFile
-from redfirst.patches.python_imports import imported_by_source
-from redfirst.patches.rust_tests import changed_outside_tests, changed_test_lines
+from redfirst.patches.python_imports import imported_tests
+from redfirst.patches.rust_tests import changed_outside_tests, changed_test_lines, declared_for_tests
 
-_TEST_FOLDERS = frozenset({"tests", "test", "__tests__", "spec", "specs", "testdata", "__snapshots__", "e2e"})
+_TEST_FOLDERS = frozenset({"tests", "test", "Tests", "__tests__", "spec", "testdata", "__snapshots__", "e2e"})
 _TEST_NAMES = tuple(
     re.compile(pattern)
     for pattern in (
@@ -33,41 +37,21 @@ _TEST_NAMES = tuple(
         r".*Tests?\.(cs|php|swift)",
     )
 )
-_CONFIG_NAMES = frozenset(
-    {
-        "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "tox.toml", "setup.cfg", "setup.py",
-        "pyproject.toml", "redfirst.toml", "noxfile.py", "sitecustomize.py", "usercustomize.py", "MANIFEST.in",
-        "Pipfile", "Pipfile.lock", "poetry.lock", "uv.lock", "pdm.lock", "environment.yml", "pixi.toml",
-        ".coveragerc", "hatch.toml", "package.json", "package-lock.json", "yarn.lock", "pnpm-lock.yaml", ".npmrc",
-        "tsconfig.json", ".mocharc.js", ".mocharc.json", ".mocharc.yml", ".mocharc.yaml", ".mocharc.cjs",
-        "Cargo.toml", "Cargo.lock", "build.rs", "rust-toolchain", "rust-toolchain.toml", "go.mod", "go.sum",
-        "pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts", "gradle.properties",
-        "CMakeLists.txt", "Makefile", "makefile", "GNUmakefile", "meson.build", "Dockerfile", "Jenkinsfile",
-        ".gitattributes", ".gitmodules", ".gitignore", ".gitlab-ci.yml", ".travis.yml", "azure-pipelines.yml",
-        "appveyor.yml", ".appveyor.yml", "bitbucket-pipelines.yml", ".pre-commit-config.yaml", "codecov.yml",
-    }
-)  # fmt: skip
-_CONFIG_PATTERNS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r".*\.pth",
-        r"requirements.*\.(txt|in)",
-        r".*[-_]requirements\.(txt|in)",
-        r"(jest|vitest|vite|karma|babel|webpack|rollup|playwright|cypress)\.config\.[cm]?[jt]s(on)?",
-        r"(sitecustomize|usercustomize)(\..*)?",
-    )
-)
-_CONFIG_FOLDERS = frozenset(
-    {".github", ".gitlab", ".circleci", ".buildkite", ".cargo", ".husky", ".config", ".woodpecker"}
-)
+_RUNNERS = frozenset({"pytest", "_pytest", "pluggy", "unittest"})
+_LINKS = ("120000", "160000")
 
 
 @dataclass(frozen=True)
 class PathPolicy:
-    """Tells tests from source in one Base. ``globs``: the project's own ``[tool.redfirst] test-paths``."""
+    """Tells tests from source in one Base.
+
+    ``globs``: the project's own ``[tool.redfirst] test-paths``. ``cache``: a file for what the scan of imports
+    finds, or None.
+    """
 
     tree_dir: Path
     globs: tuple[str, ...] = ()
+    cache: Path | None = None
     _known: dict[str, bool] = field(default_factory=dict, repr=False, compare=False)
 
     def is_test(self, path: str) -> bool:
@@ -76,39 +60,98 @@ class PathPolicy:
             self._known[path] = self._judge(path)
         return self._known[path]
 
+    def is_configuration(self, path: str) -> bool:
+        """Whether it configures anything; a ``conftest.py`` that lies among source counts."""
+        if is_configuration(path):
+            return True
+        folder, _, name = path.rpartition("/")
+        return name == "conftest.py" and not (
+            self._named(path) or _in_test_folder(path) or self._has_tests(folder)
+        )
+
+    def hides(self, path: str, beside: Sequence[str] = ()) -> str:
+        """The source module or runner in whose place a new file among tests would be imported, or ''.
+
+        pytest puts the first folder around a test file that has no ``__init__.py`` on the import path. ``beside``:
+        what else is new.
+        """
+        if not path.endswith(".py") or not _in_test_folder(path) or (self.tree_dir / path).exists():
+            return ""
+        parts = path.split("/")
+        depth = len(parts) - 1
+        while depth and self._is_package("/".join(parts[:depth]), beside):
+            depth -= 1
+        name = parts[depth].removesuffix(".py")
+        if not depth or name == "__init__" or not self._is_on_path("/".join(parts[:depth]), path, beside):
+            return ""
+        if name in _RUNNERS:
+            return name
+        roots = (self.tree_dir, self.tree_dir / "src", self.tree_dir / "lib")
+        return name if any(_is_module(root, name) for root in roots) else ""
+
+    def _is_on_path(self, folder: str, path: str, beside: Sequence[str]) -> bool:
+        """Whether test files lie in this very folder."""
+        new = [other for other in beside if other != path and other.rpartition("/")[0] == folder]
+        return self._has_tests(folder) or any(_is_named_as_test(other.rpartition("/")[2]) for other in new)
+
+    def _is_package(self, folder: str, beside: Sequence[str]) -> bool:
+        return f"{folder}/__init__.py" in beside or (self.tree_dir / folder / "__init__.py").is_file()
+
     def _judge(self, path: str) -> bool:
-        if any(_glob(path, glob) for glob in self.globs):
+        if self._named(path):
+            return True
+        if path.endswith(".rs") and declared_for_tests(path, self._read):
             return True
         if not by_convention(path):
             return False
-        return not (path.endswith((".py", ".pyi")) and imported_by_source(self.tree_dir, path, by_convention))
+        return not (path.endswith((".py", ".pyi")) and self._is_source(path))
+
+    def _is_source(self, path: str) -> bool:
+        """Imported by source, or a new helper in a package that is."""
+        if path in self._imported:
+            return True
+        folder, _, name = path.rpartition("/")
+        if f"{folder}/__init__.py" not in self._imported or (self.tree_dir / path).exists():
+            return False
+        return not _is_named_as_test(name)
+
+    @cached_property
+    def _imported(self) -> frozenset[str]:
+        return imported_tests(self.tree_dir, by_convention, self.cache)
+
+    def _named(self, path: str) -> bool:
+        return any(_glob(path, glob) for glob in self.globs)
+
+    def _has_tests(self, folder: str) -> bool:
+        """Whether files of a folder below the root are named as tests."""
+        place = self.tree_dir / folder
+        if not folder or not place.is_dir():
+            return False
+        return any(entry.name != "conftest.py" and _is_named_as_test(entry.name) for entry in place.iterdir())
+
+    def _read(self, path: str) -> bytes | None:
+        try:
+            return (self.tree_dir / path).read_bytes()
+        except OSError:
+            return None
 
 
 def policy_for(base: PreparedBase) -> PathPolicy:
     """The policy of one Base, with the settings that Base itself holds."""
-    return PathPolicy(base.tree_dir, _configured(base.tree_dir))
+    return PathPolicy(base.tree_dir, _configured(base.tree_dir), base.index.parent / "imported-tests.json")
 
 
 def by_convention(path: str) -> bool:
     """Whether names alone say that this is a test or lies among tests."""
-    *folders, name = path.split("/")
-    if any(folder in _TEST_FOLDERS for folder in folders):
-        return True
-    if any(folders[at : at + 2] == ["src", "test"] for at in range(len(folders))):
-        return True
+    return _in_test_folder(path) or _is_named_as_test(path.rsplit("/", 1)[-1])
+
+
+def _is_named_as_test(name: str) -> bool:
     return any(pattern.fullmatch(name) for pattern in _TEST_NAMES)
 
 
-def is_configuration(path: str) -> bool:
-    """Whether a path configures Git, CI, the build, packaging or a test runner."""
-    *folders, name = path.split("/")
-    if ".git" in [part.lower() for part in path.split("/")]:
-        return True
-    if any(folder in _CONFIG_FOLDERS for folder in folders):
-        return True
-    if name in _CONFIG_NAMES or any(pattern.fullmatch(name) for pattern in _CONFIG_PATTERNS):
-        return True
-    return path == "conftest.py"
+def _in_test_folder(path: str) -> bool:
+    return any(folder in _TEST_FOLDERS for folder in path.split("/")[:-1])
 
 
 def judge_test_paths(patch: Patch, policy: PathPolicy) -> list[str]:
@@ -116,48 +159,63 @@ def judge_test_paths(patch: Patch, policy: PathPolicy) -> list[str]:
     faults = [fault for file in patch.files for fault in _file_faults(file)]
     if faults:
         return faults
-    faults = [fault for path in patch.paths for fault in _test_path_faults(path, policy)]
-    return [*faults, *_case_faults(patch.paths, policy.tree_dir)]
+    faults = [fault for path in patch.paths for fault in _test_path_faults(path, policy, patch.paths)]
+    return [*faults, *case_faults(patch.paths, policy.tree_dir)]
 
 
 def judge_source_patch(patch: Patch, changes: Sequence[TreeChange], policy: PathPolicy) -> list[str]:
     """Faults of a source patch: it may touch anything but tests and configuration."""
-    faults = [fault for path in patch.paths for fault in _shape_faults(path)]
-    for path in dict.fromkeys((*patch.paths, *(change.path for change in changes))):
-        if is_configuration(path):
+    paths = tuple(dict.fromkeys((*patch.paths, *(change.path for change in changes))))
+    faults = [fault for path in paths for fault in shape_faults(path)]
+    if faults:
+        return faults
+    for path in paths:
+        if policy.is_configuration(path):
             faults.append(f"{path} configures the build or the tests; a source patch may not touch it")
         elif policy.is_test(path):
             faults.append(f"{path} is a test path; a source patch may not touch it")
+        elif is_compiled(path):
+            faults.append(f"{path} is compiled; a source patch holds source")
     for change in changes:
-        if change.new_mode in ("120000", "160000") or change.old_mode == "160000":
+        if change.new_mode in _LINKS or change.old_mode == "160000":
             faults.append(f"{change.path} is a link or a submodule")
         elif change.path.endswith(".rs") and changed_test_lines(change.old, change.new):
             faults.append(
                 f"{change.path} has lines in #[cfg(test)] changed; a source patch may not touch tests"
             )
-    return faults
+    return [*faults, *case_faults(paths, policy.tree_dir)]
 
 
 def judge_test_changes(changes: Sequence[TreeChange], policy: PathPolicy) -> list[str]:
-    """Faults that only the applied test patch shows: what it does to existing tests, new hooks."""
-    from redfirst.patches.existing import existing_faults
-
+    """Faults that only the applied test patch shows: what it changed in fact, what it does to existing tests, hooks."""
+    texts = {change.path: change.new for change in changes}
     faults = []
     for change in changes:
-        if change.new_mode in ("120000", "160000", "100755") and change.new_mode != change.old_mode:
-            faults.append(f"{change.path} becomes a link, a submodule or executable")
-        elif change.path.endswith(".rs") and not policy.is_test(change.path):
-            if changed_outside_tests(change.old, change.new):
-                faults.append(f"{change.path} is changed outside #[cfg(test)]")
-            else:
-                faults += existing_faults(change)
+        modes = (change.old_mode, change.new_mode)
+        shape = shape_faults(change.path) or _test_path_faults(change.path, policy, tuple(texts))
+        if shape:
+            faults += shape
+        elif any(mode in _LINKS for mode in modes):
+            faults.append(f"{change.path} is a link or a submodule")
+        elif change.new_mode == "100755" != change.old_mode:
+            faults.append(f"{change.path} becomes executable")
+        elif _leaves_source_changed(change, texts, policy):
+            faults.append(f"{change.path} is changed outside #[cfg(test)]")
         else:
             faults += existing_faults(change)
     return faults
 
 
+def _leaves_source_changed(change: TreeChange, texts: Mapping[str, bytes | None], policy: PathPolicy) -> bool:
+    if not change.path.endswith(".rs") or policy.is_test(change.path):
+        return False
+    if declared_for_tests(change.path, texts.get):
+        return False
+    return changed_outside_tests(change.old, change.new)
+
+
 def _file_faults(file: PatchedFile) -> list[str]:
-    faults = [fault for path in file.paths for fault in _shape_faults(path)]
+    faults = [fault for path in file.paths for fault in shape_faults(path)]
     name = file.new_path or file.old_path or ""
     modes = (file.old_mode, file.new_mode)
     if "120000" in modes:
@@ -171,54 +229,19 @@ def _file_faults(file: PatchedFile) -> list[str]:
     return faults
 
 
-def _shape_faults(path: str) -> list[str]:
-    if path.startswith("/") or re.match(r"[A-Za-z]:", path):
-        return [f"{path} is absolute"]
-    parts = path.split("/")
-    if ".." in parts:
-        return [f"{path} leads upwards"]
-    if "" in parts or "." in parts or "\\" in path or any(ord(letter) < 32 for letter in path):
-        return [f"{path!r} is no plain path"]
-    if any(part.lower().rstrip(". ") in (".git", "git~1") for part in parts):
-        return [f"{path} lies in Git's folder"]
-    return []
-
-
-def _test_path_faults(path: str, policy: PathPolicy) -> list[str]:
-    if is_configuration(path):
+def _test_path_faults(path: str, policy: PathPolicy, beside: Sequence[str]) -> list[str]:
+    if policy.is_configuration(path):
         return [f"{path} configures the build or the tests"]
-    if policy.is_test(path) or path.endswith(".rs"):
-        return []
-    return [f"{path} is no test file"]
+    if is_compiled(path):
+        return [f"{path} is compiled; a test patch holds source and data"]
+    if not (policy.is_test(path) or path.endswith(".rs")):
+        return [f"{path} is no test file"]
+    hidden = policy.hides(path, beside)
+    return [f"{path} would be imported in place of {hidden}"] if hidden else []
 
 
-def _case_faults(paths: Sequence[str], tree_dir: Path) -> list[str]:
-    faults = []
-    lowered: dict[str, str] = {}
-    for path in paths:
-        twin = lowered.setdefault(path.casefold(), path)
-        if twin != path:
-            faults.append(f"{path} and {twin} differ only in case")
-        known = _spelling(tree_dir, path)
-        if known and known != path:
-            faults.append(f"{path} differs only in case from {known}")
-    return faults
-
-
-def _spelling(tree_dir: Path, path: str) -> str:
-    """How Base spells as much of ``path`` as it has, or '' where it has none of it in another case."""
-    spelled: list[str] = []
-    for part in path.split("/"):
-        folder = tree_dir.joinpath(*spelled)
-        names = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
-        if part in names:
-            spelled.append(part)
-            continue
-        twin = next((name for name in sorted(names) if name.casefold() == part.casefold()), None)
-        if twin is None:
-            return ""
-        return "/".join([*spelled, twin, *path.split("/")[len(spelled) + 1 :]])
-    return path
+def _is_module(root: Path, name: str) -> bool:
+    return (root / f"{name}.py").is_file() or (root / name / "__init__.py").is_file()
 
 
 def _configured(tree_dir: Path) -> tuple[str, ...]:
@@ -236,5 +259,7 @@ def _configured(tree_dir: Path) -> tuple[str, ...]:
 
 def _glob(path: str, glob: str) -> bool:
     """``testing/`` and ``testing`` mean all below; ``*`` crosses folders as in ``fnmatch``."""
-    bare = glob.rstrip("/").removesuffix("/**")
+    bare = glob.removesuffix("/**")
+    if bare == ".":
+        return False
     return path == bare or path.startswith(bare + "/") or fnmatch.fnmatchcase(path, glob)

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 _CFG = re.compile(r"#\s*\[\s*cfg\s*\(\s*(?:test|all\s*\([^)]*\btest\b[^)]*\))\s*\)\s*\]")
-_MODULE = re.compile(r"\s*(?:#\s*\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))?\s+)?mod\s+\w+\s*\{")
+_MODULE = re.compile(r"\s*(?:#\s*\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))?\s+)?mod\s+\w+\s*(?:\{|;)")
 _TOKEN = re.compile(
     r'//[^\n]*|/\*.*?\*/|b?r(#*)".*?"\1|b?"(?:[^"\\]|\\.)*"|b?\'(?:[^\'\\\n]|\\.[^\'\n]*)\'', re.DOTALL
 )
@@ -38,7 +39,7 @@ def _modules(blank: str) -> list[tuple[int, int]]:
         at = attribute.end()
         if module is None:
             continue
-        end = _closing(blank, module.end())
+        end = module.end() if module[0].endswith(";") else _closing(blank, module.end())
         found.append((attribute.start(), end))
         at = end
     return found
@@ -55,6 +56,24 @@ def _closing(blank: str, at: int) -> int:
 
 def _squeezed(pieces: list[str]) -> str:
     return "\n".join(line.strip() for line in "\n".join(pieces).splitlines() if line.strip())
+
+
+def declared_for_tests(path: str, read: Callable[[str], bytes | None]) -> bool:
+    """Whether the module that holds the file ``path`` declares it as ``#[cfg(test)] mod name;``."""
+    parts = path.removesuffix(".rs").split("/")
+    if parts[-1] == "mod":
+        parts = parts[:-1]
+    if len(parts) < 2:
+        return False
+    folder, name = "/".join(parts[:-1]), parts[-1]
+    declared = re.compile(
+        _CFG.pattern + rf"\s*(?:#\s*\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))?\s+)?mod\s+{re.escape(name)}\s*;"
+    )
+    for parent in (f"{folder}.rs", f"{folder}/mod.rs", f"{folder}/lib.rs", f"{folder}/main.rs"):
+        text = read(parent)
+        if text is not None and declared.search(masked(_text(text))):
+            return True
+    return False
 
 
 def changed_outside_tests(old: bytes | None, new: bytes | None) -> bool:
