@@ -84,7 +84,8 @@ def test_a_comment_states_results(comment: str, expected: list[tuple[Role, str]]
 
 
 def test_headings_of_a_template_tell_expected_from_actual() -> None:
-    text = "T\n\n## Actual behavior\n\n```\n1\n```\n\n**Expected behavior**\n\n```\n2\n```\n\nOther\n=====\n\n```\n3\n```\n"
+    text = "T\n\n## Actual behavior\n\n```\n1\n```\n\n**Expected behavior**\n\n```\n2\n```\n"
+    text += "\nOther\n=====\n\n```\n3\n```\n"
     sections = [block.section for block in read_report(text.encode()).blocks]
     assert sections == [Section.ACTUAL, Section.EXPECTED, Section.OTHER]
 
