@@ -169,10 +169,10 @@ def make_point(root: int, path: str, *, is_folder: bool, made: Callable[[str], N
 
 
 def holds_file_of(handle: int, size: int, depth: int = 0) -> bool:
-    """Whether a regular file of at least ``size`` bytes lies below the folder ``handle``."""
+    """Whether a regular file of exactly ``size`` bytes lies below the folder ``handle``."""
     for name in os.listdir(handle):
         state = os.stat(name, dir_fd=handle, follow_symlinks=False)
-        if stat.S_ISREG(state.st_mode) and state.st_size >= size:
+        if stat.S_ISREG(state.st_mode) and state.st_size == size:
             return True
         if stat.S_ISDIR(state.st_mode) and depth < DEPTH:
             inner = open_for_walk(name, handle)

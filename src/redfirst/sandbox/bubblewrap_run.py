@@ -85,6 +85,8 @@ class Run:
             self.held.forget()
             return self._completed(supervisor)
         finally:
+            if self.process is not None and self.process.returncode is None:
+                self.kill()
             if self.first is not None:
                 os.close(self.first)
             if self.meter is not None and isinstance(self.meter.processes, NamespaceProcesses):

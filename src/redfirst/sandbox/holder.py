@@ -110,9 +110,7 @@ def start(tree: Path, layer: Path | None, limits: Limits, *, copy: bool, scratch
             raise SandboxError(
                 f"the tree {base} cannot be read", "check that it is there and its permissions"
             )
-    private = private_folder.make(
-        str(scratch) if scratch else os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
-    )
+    private = private_folder.make(str(scratch) if scratch else _usual_scratch())
     try:
         os.mkdir(private.path / "m")
         lowers = _link_lowers(private.path, tree, layer)
@@ -128,6 +126,12 @@ def start(tree: Path, layer: Path | None, limits: Limits, *, copy: bool, scratch
     except BaseException:
         private.discard()
         raise
+
+
+def _usual_scratch() -> str:
+    """The user's runtime folder where there is one, else the temporary folder; only little is kept there."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    return runtime if os.path.isabs(runtime) and os.access(runtime, os.W_OK) else tempfile.gettempdir()
 
 
 def _link_lowers(private: Path, tree: Path, layer: Path | None) -> list[str]:
