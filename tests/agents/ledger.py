@@ -103,7 +103,8 @@ class Ledger:
     def repair(self) -> bytes:
         """A source patch with the repair of every bug."""
         old, new = BUGGY.splitlines(), FIXED.splitlines()
-        lines = ["--- a/src/ledger/money.py", "+++ b/src/ledger/money.py"]
+        path = "src/ledger/money.py" if (self.root / "src").is_dir() else "ledger/money.py"
+        lines = [f"--- a/{path}", f"+++ b/{path}"]
         lines += [
             f"@@ -1,{len(old)} +1,{len(new)} @@",
             *(f"-{line}" for line in old),
@@ -122,10 +123,16 @@ def files(test_file: str) -> dict[str, str]:
     }
 
 
-def make_ledger(folder: Path, test_file: str = PYTEST_FILE) -> Ledger:
+def flat_files() -> dict[str, str]:
+    """The project as one that knows nothing of pytest: no settings, no ``src`` folder, TestCases alone."""
+    moved = {name.removeprefix("src/"): text for name, text in files(UNITTEST_FILE).items()}
+    return {**moved, "pyproject.toml": PYPROJECT.partition("[tool")[0], "tests/__init__.py": ""}
+
+
+def make_ledger(folder: Path, held: dict[str, str] | None = None) -> Ledger:
     """A fresh checkout below ``folder``."""
     root = folder / "ledger"
-    for name, text in files(test_file).items():
+    for name, text in (held or files(PYTEST_FILE)).items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode())

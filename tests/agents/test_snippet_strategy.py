@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.agents.ledger import UNITTEST_FILE, Ledger, make_ledger
+from tests.agents.ledger import UNITTEST_FILE, Ledger, files, flat_files, make_ledger
 from tests.agents.reports import CONFIRMED, REFUSED
 
 from redfirst.agents.strategies.snippet import SnippetStrategy
@@ -82,18 +82,29 @@ def test_every_submission_is_told(ledger: Ledger) -> None:
 
 def test_a_file_with_windows_line_ends_keeps_them(tmp_path: Path) -> None:
     text = "from ledger import money\r\n\r\n\r\ndef test_check():\r\n    assert money.check(5)\r\n"
-    patch = qualified(make_ledger(tmp_path, text), SPLIT).bundle.patch or b""
+    patch = qualified(make_ledger(tmp_path, files(text)), SPLIT).bundle.patch or b""
     added = [line for line in patch.split(b"\n") if line.startswith(b"+") and not line.startswith(b"+++")]
     assert added
     assert all(line.endswith(b"\r") for line in added)
 
 
 def test_a_file_of_test_cases_gets_a_method(tmp_path: Path) -> None:
-    result = qualified(make_ledger(tmp_path, UNITTEST_FILE), SPLIT)
+    result = qualified(make_ledger(tmp_path, files(UNITTEST_FILE)), SPLIT)
     patch = (result.bundle.patch or b"").decode()
     assert "+    def test_split_loses_a_cent(self):" in patch
     assert "self.assertEqual(sum(split(100, 3)), 100)" in patch
     assert b"::MoneyTest::test_split_loses_a_cent" in (result.bundle.command or b"")
+
+
+def test_a_project_without_pytest_gets_tests_for_unittest(tmp_path: Path) -> None:
+    ledger = make_ledger(tmp_path, flat_files())
+    for name, line in (
+        ("should raise", "self.assertRaises(LedgerError)"),
+        ("a loop that prints", "redirect_stdout"),
+    ):
+        bundle = qualified(ledger, CONFIRMED[name][0].encode()).bundle
+        assert line in (bundle.patch or b"").decode()
+        assert (bundle.command or b"").startswith(b"python -m unittest tests.test_money.MoneyTest.test_")
 
 
 @pytest.mark.parametrize(
