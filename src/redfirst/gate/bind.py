@@ -74,7 +74,7 @@ def binding_reasons(runner: Runner, declared: Sequence[str], report: RunReport) 
 
 def _absent(runner: Runner, name: str, report: RunReport) -> Reason:
     if any(runner.matches(name, node) for node in report.deselected):
-        return Reason(FailureKind.NOT_RUN, f"{name!r} was deselected by the project's settings")
+        return Reason(FailureKind.NOT_RUN, f"{name!r} was not selected to run, by command or settings")
     return _unbound(f"{name!r} is declared and did not run")
 
 
