@@ -13,6 +13,7 @@ _NAMES = frozenset(
         "pixi.lock", ".coveragerc", "hatch.toml", "package.json", "package-lock.json", "npm-shrinkwrap.json",
         "yarn.lock", "pnpm-lock.yaml", "pnpm-workspace.yaml", "bun.lockb", "bunfig.toml", "deno.json", "deno.lock",
         ".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", ".babelrc", ".swcrc", ".nycrc", "nx.json", "lerna.json",
+        "mocha.opts",
         "Cargo.toml", "Cargo.lock", "build.rs", "rust-toolchain", "rust-toolchain.toml", "nextest.toml",
         "go.mod", "go.sum", "go.work", "pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle",
         "settings.gradle.kts", "gradle.properties", "junit-platform.properties", "testng.xml", "build.sbt",
@@ -23,11 +24,13 @@ _NAMES = frozenset(
         "bitbucket-pipelines.yml", "cloudbuild.yaml", ".pre-commit-config.yaml", "codecov.yml",
     }
 )  # fmt: skip
+_LOWERED = frozenset(name.lower() for name in _NAMES)
 _PATTERNS = tuple(
-    re.compile(pattern)
+    re.compile(rf"(?:.*/)?(?:{pattern})")
     for pattern in (
         r".*\.pth",
         r"(?:.*[-_])?requirements.*\.(?:txt|in)",
+        r"requirements/.*\.(?:txt|in)",
         r"azure-pipelines.*\.ya?ml",
         r"tsconfig(?:\..*)?\.json",
         r"\.mocharc(?:\..*)?",
@@ -48,8 +51,13 @@ def is_configuration(path: str) -> bool:
         return True
     if any(part.split(".")[0] in _STARTED_BY_PYTHON for part in parts):
         return True
-    name = parts[-1]
-    return path == "conftest.py" or name in _NAMES or any(pattern.fullmatch(name) for pattern in _PATTERNS)
+    # names are compared without case: a file system that ignores it would take one for the other
+    name = parts[-1].lower()
+    return (
+        path.lower() == "conftest.py"
+        or name in _LOWERED
+        or any(pattern.fullmatch("/".join([*parts[-2:-1], name]).lower()) for pattern in _PATTERNS)
+    )
 
 
 def is_compiled(path: str) -> bool:

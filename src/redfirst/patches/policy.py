@@ -27,12 +27,12 @@ _TEST_NAMES = tuple(
     for pattern in (
         r"test_.*\.pyi?",
         r".*_test\.py",
-        r"tests?\.py",
+        r"tests\.py",
         r"conftest\.py",
         r".*_test\.(go|cc|cpp|c|rb|exs|dart)",
         r"(test_.*|.*_spec)\.rb",
-        r".*(Test|Tests|IT|TestCase)\.(java|kt|scala|groovy)",
-        r"Test.*\.java",
+        r".*(Test|Tests|[a-z0-9]IT|TestCase|Spec)\.(java|kt|scala|groovy)",
+        r"Test([A-Z0-9_].*)?\.java",
         r".*\.(test|spec)\.(js|jsx|ts|tsx|mjs|cjs|mts|cts)",
         r".*Tests?\.(cs|php|swift)",
     )

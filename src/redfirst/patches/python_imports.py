@@ -76,7 +76,7 @@ def _scan(tree_dir: Path, is_test: Callable[[str], bool]) -> frozenset[str]:
     by_name: dict[str, set[str]] = {}
     packages = {path.removesuffix("/__init__.py") for path in files if path.endswith("/__init__.py")}
     for path in tests:
-        for name in module_names(path, packages):
+        for name in module_names(path, packages, is_test):
             by_name.setdefault(name, set()).add(path)
     if not by_name:
         return frozenset()
@@ -104,14 +104,16 @@ def _python_files(tree_dir: Path) -> Iterator[str]:
                 yield os.path.join(folder, name)[start:]
 
 
-def module_names(path: str, packages: set[str]) -> set[str]:
-    """Dotted names under which a file can be imported."""
+def module_names(path: str, packages: set[str], is_test: Callable[[str], bool]) -> set[str]:
+    """Dotted names under which source can import a file; no test folder is on its import path."""
     parts = path.removesuffix(".pyi").removesuffix(".py").split("/")
     if parts[-1] == "__init__":
         parts = parts[:-1]
     depth = len(path.split("/")) - 1
     while depth and "/".join(path.split("/")[:depth]) in packages:
         depth -= 1
+    if is_test("/".join([*path.split("/")[:depth], "x.py"])):
+        depth = 0
     starts = {0, depth, 1 if parts[:1] in (["src"], ["lib"]) else 0}
     return {".".join(parts[start:]) for start in starts if parts[start:]}
 
@@ -166,7 +168,7 @@ def _from(dotted: str, names: Iterable[str], path: str, packages: set[str]) -> I
     else:
         folder = path.split("/")[:-1]
         around = "/".join([*folder[: len(folder) - level + 1], *([rest.replace(".", "/")] if rest else [])])
-        bases = module_names(f"{around}/__init__.py", packages) if around else set()
+        bases = module_names(f"{around}/__init__.py", packages, lambda _: False) if around else set()
     for base in bases:
         yield base
         yield from (f"{base}.{name}" for name in names)
