@@ -78,9 +78,11 @@ def test_standard_input_may_stay_unread(workspace: Workspace) -> None:
 
 def test_the_environment_is_what_was_given(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_KEY", "abc")
-    done = workspace.run(["/usr/bin/env", "-0"], env={"A": "b c\nd", "LANG": "C"}, limits=LIMITS)
+    done = workspace.run(
+        ["/usr/bin/env", "-0"], env={"A": "b c\nd", "LANG": "C", "x.y-z": "1"}, limits=LIMITS
+    )
     seen = dict(pair.split("=", 1) for pair in done.out.decode().split("\0")[:-1])
-    assert set(seen) == {"A", "LANG", "HOME", "TMPDIR", "PATH", "REDFIRST_REPORT_FD"}
+    assert set(seen) == {"A", "LANG", "x.y-z", "HOME", "TMPDIR", "PATH", "REDFIRST_REPORT_FD"}
     assert seen["A"] == "b c\nd"
 
 

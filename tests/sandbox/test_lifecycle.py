@@ -166,6 +166,20 @@ def test_a_lost_holder_is_broken(scratch: Path, workspace: Workspace) -> None:
         workspace.run(["/bin/true"], env={}, limits=LIMITS)
 
 
+def test_values_and_host_paths_are_in_no_command_line(workspace: Workspace) -> None:
+    script = f"cat /proc/*/cmdline; sleep 0.5; : 65.{os.getpid()}"
+    argv, done = ["/bin/sh", "-c", script], []
+    thread = threading.Thread(
+        target=lambda: done.append(workspace.run(argv, env={"A": "hid" + "den"}, limits=LIMITS))
+    )
+    thread.start()
+    assert until(lambda: processes(f": 65.{os.getpid()}"))
+    assert processes("hid" + "den") == {}
+    thread.join()
+    assert b"redfirst-box" not in done[0].out
+    assert b"sleep" in done[0].out
+
+
 def test_a_sandbox_that_cannot_start_is_broken(workspace: Workspace) -> None:
     done = workspace.run(["/bin/true"], cwd="not/there", env={}, limits=LIMITS)
     assert done.end is End.BROKEN

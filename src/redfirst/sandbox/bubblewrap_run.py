@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -42,8 +43,12 @@ _LAUNCH = """
 read -r go || exit 125
 ulimit -u "$1" 2>/dev/null || ulimit -p "$1" 2>/dev/null
 shift
-exec /usr/bin/env -i "$@"
+exec /usr/bin/env "$@"
 """
+#: Variables that a shell or bubblewrap may add on the way.
+_ADDED = ("PWD", "OLDPWD", "SHLVL", "_")
+#: A shell hands on variables with such names only; others are set after it.
+_PLAIN_NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(slots=True)
@@ -102,12 +107,12 @@ class Run:
         report, report_write = pipe_pair(high=True)
         status, status_write = unbreakable_pipe()
         pipes = Pipes(stdin, out, err, report, status)
+        self.env["REDFIRST_REPORT_FD"] = str(report_write)
         barred = syscall_filter.program()
         rules = _memory_file(barred) if barred else None
         orders = _memory_file(self._orders(status_write, rules))
         passed = [report_write, status_write, orders, *([] if rules is None else [rules])]
         try:
-            self.env["REDFIRST_REPORT_FD"] = str(report_write)
             self.process = subprocess.Popen(
                 self._command_line(group, orders),
                 stdin=stdin_read,
@@ -127,8 +132,11 @@ class Run:
         return Supervisor(self.process, pipes, self.limits, self.meter, self, _GO + self.stdin)
 
     def _orders(self, status: int, rules: int | None) -> bytes:
-        """The arguments in the form that is read from a file, so that no path of the host shows inside."""
+        """The arguments in the form that is read from a file, where no other user sees a path or a value."""
         words = arguments(replace(self.view, status_fd=status, filter_fd=rules))
+        for name, value in self.env.items():
+            if _PLAIN_NAME.fullmatch(name):
+                words += ["--setenv", name, value]
         return b"".join(os.fsencode(word) + b"\0" for word in words)
 
     def _command_line(self, group: cgroups.RunGroup | None, orders: int) -> list[str]:
@@ -141,7 +149,8 @@ class Run:
             *self.held.join_argv(),
             *(self.program, "--args", str(orders), "--"),
             *inner,
-            *(f"{name}={value}" for name, value in self.env.items()),
+            *(word for name in _ADDED if name not in self.env for word in ("-u", name)),
+            *(f"{name}={value}" for name, value in self.env.items() if not _PLAIN_NAME.fullmatch(name)),
             *self.argv,
         ]
 
