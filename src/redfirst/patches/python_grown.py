@@ -58,6 +58,31 @@ def expression_grown(old: ast.expr | None, new: ast.expr | None) -> bool:
             any(same(key, other) and expression_grown(value, grown) for other, grown in pairs)
             for key, value in zip(old.keys, old.values, strict=True)
         ) and _no_key_twice(old, new)
+    return _made_of_tables(old, new)
+
+
+def _made_of_tables(old: ast.expr, new: ast.expr) -> bool:
+    """Sums of tables, and comprehensions over one."""
+    if isinstance(old, ast.BinOp) and isinstance(new, ast.BinOp) and isinstance(old.op, ast.Add):
+        return (
+            same(old.op, new.op)
+            and expression_grown(old.left, new.left)
+            and expression_grown(old.right, new.right)
+        )
+    if isinstance(old, ast.Starred) and isinstance(new, ast.Starred):
+        return expression_grown(old.value, new.value)
+    if isinstance(old, ast.ListComp | ast.GeneratorExp) and type(old) is type(new):
+        assert isinstance(new, ast.ListComp | ast.GeneratorExp)
+        return (
+            same(old.elt, new.elt)
+            and len(old.generators) == len(new.generators)
+            and all(
+                same(one.target, other.target)
+                and expression_grown(one.iter, other.iter)
+                and list(map(ast.dump, one.ifs)) == list(map(ast.dump, other.ifs))
+                for one, other in zip(old.generators, new.generators, strict=True)
+            )
+        )
     return False
 
 
