@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from redfirst.patches.code_lines import SCRIPTS, Line, code_lines
 
 _TOKEN = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|\w+|[^\w\s]""")
+_ADDED = "added"
 _PUNCTUATION = frozenset(",:.[]{}()-#&")
 _KEYWORDS = frozenset(
     {"return", "throw", "break", "continue", "if", "else", "while", "for", "await", "yield"}
@@ -107,24 +108,24 @@ def line_grown(old: str, new: str, within: str = "") -> bool:
     wanted, tokens = _TOKEN.findall(old), _TOKEN.findall(new)
     at, brackets = 0, [within]
     for place, token in enumerate(tokens):
-        if at < len(wanted) and token == wanted[at]:
-            at += 1
-        elif not _is_item(token) or not (
-            _IMPORT.match(old) or _may_grow(brackets, token, place == len(tokens) - 1)
-        ):
+        kept = at < len(wanted) and token == wanted[at]
+        at += kept
+        if not (kept or _is_item(token)):
+            return False
+        if not (kept or _IMPORT.match(old) or _may_grow(brackets, token, place == len(tokens) - 1)):
             return False
         if token in "([{":
-            brackets.append(token)
+            brackets.append(token if kept else _ADDED)
         elif token in ")]}" and len(brackets) > 1:
             brackets.pop()
-    return at == len(wanted)
+    return at == len(wanted) < len(tokens)
 
 
 def _may_grow(brackets: list[str], token: str, last: bool) -> bool:
     """Lists may take items, object literals of the line itself too; a row may end in a comma."""
     if last and token == ",":
         return brackets[-1] != ""
-    return brackets[-1] == "[" or (brackets[-1] == "{" and len(brackets) > 1)
+    return brackets[-1] in ("[", _ADDED) or (brackets[-1] == "{" and len(brackets) > 1)
 
 
 def _is_item(token: str) -> bool:

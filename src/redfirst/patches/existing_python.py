@@ -27,8 +27,9 @@ from redfirst.patches.python_switches import new_switches, new_switches_of_text
 _TEST_CLASS = re.compile(r"Test\w*|\w*(?:Test|Tests|TestCase|TestSuite)")
 _OF_TESTS = re.compile(r"test|assert|Test|\w+Tests?$|\w+TestCase$")
 _REPLACING = re.compile(
-    r"assert[A-Z_]\w*|fail|subTest|run|__call__|__getattr\w*__|__init_subclass__|_call(?:Test|SetUp)\w*|defaultTestResult"
+    r"assert[A-Z_]\w*|fail|subTest|run|__init__|__new__|__call__|__getattr\w*__|__init_subclass__|_call(?:Test|SetUp)\w*|defaultTestResult"
 )
+_SETTERS = frozenset({"setattr", "delattr", "pop", "update", "setdefault", "__setitem__", "__delitem__"})
 _EMPTIED = frozenset({"clear", "pop", "popitem", "remove", "__delitem__", "__setitem__"})
 
 
@@ -59,6 +60,7 @@ def python_faults(path: str, old: bytes | None, new: bytes) -> list[str]:
         faults += [f"it may switch existing tests off: {name}" for name in switches]
     if old is not None:
         faults += _Judge(before, after).scope(before.tree.body, after.tree.body, "")
+        faults += _members_rebound(before.tree, after.tree)
     return list(dict.fromkeys(faults))
 
 
@@ -196,6 +198,21 @@ class _Judge:
         ]
 
 
+def _members_rebound(before: ast.Module, after: ast.Module) -> list[str]:
+    """Tests inside classes that the module sets or removes from outside of their class."""
+    held = {
+        method.name
+        for node in ast.walk(before)
+        if isinstance(node, ast.ClassDef)
+        for method in node.body
+        if isinstance(method, Function) and _is_test(method.name)
+    }
+    counts = [
+        Counter(n for node in ast.walk(tree) for n in _bound_from_afar(node)) for tree in (before, after)
+    ]
+    return [f"the existing test {name} is replaced" for name in sorted(held & set(counts[1] - counts[0]))]
+
+
 def _key(node: ast.stmt) -> tuple[str, str] | None:
     """What kind of thing a statement defines, and under which name."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -297,11 +314,15 @@ def _bound_from_afar(node: ast.AST) -> Iterator[str]:
         names = [node.attr]
     elif isinstance(node, ast.Global):
         names = [*node.names]
-    elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("setattr", "delattr"):
-        names = [getattr(arg, "value", None) for arg in node.args]
+    elif isinstance(node, ast.Call) and _word(node.func) in _SETTERS:
+        names = [*(getattr(arg, "value", None) for arg in node.args), *(key.arg for key in node.keywords)]
     elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
         names = [getattr(node.slice, "value", None)]
     yield from (name for name in names if isinstance(name, str) and _OF_TESTS.match(name))
+
+
+def _word(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _emptied(old: Sequence[ast.stmt], new: Sequence[ast.stmt], held: set[str], prefix: str) -> list[str]:

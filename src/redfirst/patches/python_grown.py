@@ -55,7 +55,7 @@ def expression_grown(old: ast.expr | None, new: ast.expr | None) -> bool:
     if isinstance(old, ast.Dict) and isinstance(new, ast.Dict):
         pairs = iter(zip(new.keys, new.values, strict=True))
         return all(
-            any(same(key, other) and expression_grown(value, grown) for other, grown in pairs)
+            any(same(key, other) and _entry_grown(value, grown) for other, grown in pairs)
             for key, value in zip(old.keys, old.values, strict=True)
         ) and _no_key_twice(old, new)
     return _made_of_tables(old, new)
@@ -87,8 +87,19 @@ def _made_of_tables(old: ast.expr, new: ast.expr) -> bool:
 
 
 def _in_order(old: Sequence[ast.expr], new: Sequence[ast.expr]) -> bool:
+    """Every row is there as it was: a list inside a row is a value, not a table."""
     rest = iter(new)
-    return all(any(expression_grown(item, other) for other in rest) for item in old)
+    return all(any(_row_kept(item, other) for other in rest) for item in old)
+
+
+def _row_kept(old: ast.expr, new: ast.expr) -> bool:
+    return expression_grown(old, new) if isinstance(old, ast.Starred) else same(old, new)
+
+
+def _entry_grown(old: ast.expr, new: ast.expr) -> bool:
+    """What a key holds may grow only where it is a table of rows itself."""
+    rows = isinstance(old, ast.List | ast.Tuple) and any(isinstance(row, _LITERALS) for row in old.elts)
+    return expression_grown(old, new) if rows else same(old, new)
 
 
 def _no_key_twice(old: ast.Dict, new: ast.Dict) -> bool:

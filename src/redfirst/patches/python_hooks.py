@@ -36,7 +36,7 @@ def _hooks(path: str, tree: ast.Module) -> Iterator[tuple[str, str]]:
     for node in ast.walk(tree):
         yield from ((name, ast.dump(node)) for name in _bound_anywhere(node, conftest) if is_hook(name))
     for statement in tree.body:
-        for node in (statement, *_outside_functions(statement)):
+        for node in _outside_functions(statement):
             if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
                 name = node.id if isinstance(node, ast.Name) else node.attr
                 if is_hook(name):
@@ -86,7 +86,8 @@ def _texts(nodes: Iterable[ast.expr]) -> Iterator[str]:
 
 
 def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
-    for child in ast.iter_child_nodes(node):
-        yield child
-        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+    """The node and all below it, but not what functions hold."""
+    yield node
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        for child in ast.iter_child_nodes(node):
             yield from _outside_functions(child)
