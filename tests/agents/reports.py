@@ -83,7 +83,29 @@ CONFIRMED = {
     ),
 }
 
+CONFIRMED |= {
+    "one of two, named by its place": (
+        "Show\n\n```python\n>>> from ledger import show\n>>> show(105)\n'1.5'\n>>> show(250)\n'2.50'\n```\n\nI expected '1.05' for the first.\n",
+        "show(105) == '1.05'",
+    ),
+    "one of two, nearer to what is stated": (
+        "Split\n\n```python\nfrom ledger import split\nprint(split(100, 3))  # [33, 33, 33]\nprint(split(9, 3))  # [3, 3, 3]\n```\n\n"
+        "Should be `[34, 33, 33]`.\n",
+        "split(100, 3) == [34, 33, 33]",
+    ),
+}
+
 REFUSED = {
+    "one of two, and nobody can tell which": (
+        "Split\n\n```python\n>>> from ledger import split\n>>> sum(split(9, 3))\n9\n>>> sum(split(6, 3))\n6\n```\n\nI expected 1.\n"
+    ),
+    "a question": (
+        "Is it right?\n\n```python\n>>> from ledger import show\n>>> show(250)\n'2.50'\n```\n\nShould it be '2,50'?\n"
+    ),
+    "a wish for documentation": (
+        "Parse\n\n```python\n>>> from ledger import parse\n>>> parse('x')\nTraceback (most recent call last):\n  ...\n"
+        "ValueError: not enough values to unpack (expected 2, got 1)\n```\n\nThe docs do not mention ValueError. Please document it.\n"
+    ),
     "no code": "Split loses a cent\n\nThe shares do not add up to the total.\n",
     "what is shown does not happen": (
         "Split\n\n```python\n>>> from ledger import split\n>>> sum(split(99, 3))\n98\n```\n\nI expected 100.\n"

@@ -45,7 +45,19 @@ def same_exception(raised: Raised, name: str, message: str = "") -> bool:
 
 def alike(one: str, other: str) -> bool:
     """Whether two texts are so near that one can be the corrected form of the other."""
-    return SequenceMatcher(None, one[:2000], other[:2000], autojunk=False).ratio() >= 0.6
+    return likeness(one, other) >= 0.6
+
+
+def likeness(one: str, other: str) -> float:
+    """How near two texts are, from 0 to 1; quotes around them do not count."""
+    left, right = (text.strip().strip("'\"")[:2000] for text in (one, other))
+    return SequenceMatcher(None, left, right, autojunk=False).ratio()
+
+
+def shared_words(one: str, other: str) -> float:
+    """The share of words that two texts have in common, from 0 to 1."""
+    left, right = (set(re.findall(r"[A-Za-z]+", text)) for text in (one, other))
+    return len(left & right) / len(left | right) if left | right else 0.0
 
 
 def literal_type(text: str) -> type | None:

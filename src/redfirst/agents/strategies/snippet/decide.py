@@ -9,7 +9,13 @@ from collections.abc import Iterator
 
 from redfirst.agents.strategies.snippet.assertions import equality, inequality
 from redfirst.agents.strategies.snippet.claims import Claim, Mark, Role
-from redfirst.agents.strategies.snippet.compare import same_output, same_step, same_value
+from redfirst.agents.strategies.snippet.compare import (
+    likeness,
+    literal_type,
+    same_output,
+    same_step,
+    same_value,
+)
 from redfirst.agents.strategies.snippet.exceptions import decide_exceptions, reported
 from redfirst.agents.strategies.snippet.facts import Facts
 from redfirst.agents.strategies.snippet.findings import Check, Decision, Finding, Kind
@@ -31,12 +37,13 @@ def decide(story: Story, observed: Observed) -> Decision:
     doubts: list[str] = []
     names = frozenset(bound_names(step.tree for step in story.steps))
     text = " ".join(sentence.text for sentence in story.report.sentences)
+    told = " ".join(s.text for s in story.report.sentences if not s.text.rstrip().endswith("?"))
     single = len(story.scenes) == 1
     for scene in story.scenes:
         seen = observed.steps[scene.first : scene.first + len(scene.steps)]
         if not seen:
             continue
-        facts = Facts(scene, seen, names, text)
+        facts = Facts(scene, seen, names, text, told)
         findings += _asserting(facts)
         equalities = list(_equalities(facts))
         disputed = _disputed(equalities)
@@ -149,10 +156,43 @@ def target_of(facts: Facts, claim: Claim) -> int | None:
     marked = [p for p in differing if scene.remarks[p].mark is Mark.BAD]
     if len(marked) == 1:
         return marked[0]
-    if len(differing) == 1 or (differing and differing[-1] == speaking[-1]):
-        after = claim.line > scene.steps[differing[-1]].line
-        return differing[-1] if after or len(differing) == 1 else None
-    return None
+    if len(differing) < 2:
+        return differing[0] if differing else None
+    target = _by_order(claim, speaking) or _nearest(facts, differing, claim.value)
+    if target is None:
+        facts.doubts.append(f"line {claim.line}: which statement should give {claim.value!r} is not clear")
+    return target if target in differing else None
+
+
+def _by_order(claim: Claim, speaking: list[int]) -> int | None:
+    """The step that a sentence names by its place: the first, the second, the last."""
+    order = {"first": 0, "second": 1, "third": 2, "last": -1}
+    found = re.findall(r"\bthe (first|second|third|last)\b", claim.before + claim.after, re.IGNORECASE)
+    places = {order[word.lower()] for word in found}
+    if len(places) != 1:
+        return None
+    place = places.pop()
+    return speaking[place] if place < len(speaking) else None
+
+
+def _nearest(facts: Facts, places: list[int], text: str) -> int | None:
+    """The step whose result is clearly the nearest to what is stated, its kind of value included."""
+    kind = literal_type(text)
+    values = [(place, value) for place in places if (value := facts.seen[place].value)]
+    if kind is not None and not any(facts.seen[place].raised for place in places):
+        same = [
+            (place, value) for place, value in values if value.literal and literal_type(value.repr) is kind
+        ]
+        values = same or values
+        if len(same) == 1:
+            return same[0][0]
+    if any(facts.seen[place].raised for place in places):
+        return None
+    scored = sorted(
+        ((likeness(text, value.text or value.repr), place) for place, value in values), reverse=True
+    )
+    clear = len(scored) > 1 and scored[0][0] >= 0.6 and scored[0][0] - scored[1][0] >= 0.1
+    return scored[0][1] if clear else None
 
 
 def _is(seen: Seen, text: str) -> bool:
@@ -245,7 +285,7 @@ def _wrong_values(facts: Facts, single: bool) -> Iterator[Finding]:
         denied = next((c for c in unwanted if _is(seen, c.value) and fits(c, facts.scene.code, "")), None)
         if any(_is(seen, claim.value) for claim in (*fine, *remark.claims) if claim.role is Role.EXPECTED):
             continue
-        alone = single and len(speaking) == 1 and bool(_COMPLAINT.search(facts.report_text))
+        alone = single and len(speaking) == 1 and bool(_COMPLAINT.search(facts.told))
         if seen.value is None or not (denied or (told and (alone or remark.mark is Mark.BAD))):
             continue
         expression = inequality(seen.value)
@@ -256,7 +296,7 @@ def _wrong_values(facts: Facts, single: bool) -> Iterator[Finding]:
             checks = (Check(index, expression),)
             yield Finding(Kind.NOT_VALUE, index, seen.value.repr, expected, (evidence,), checks)
     blocks = [o for o in facts.scene.outputs if o.role is not Role.EXPECTED and not o.exception]
-    complained = single and len(blocks) == 1 and _COMPLAINT.search(facts.report_text)
+    complained = single and len(blocks) == 1 and _COMPLAINT.search(facts.told)
     if complained and not _is_one_value(facts, speaking) and same_output(printed_text(facts), blocks[0].text):
         yield from _printed(facts, blocks[0].text, _words(blocks[0]), wanted=False)
 

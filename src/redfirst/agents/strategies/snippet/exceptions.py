@@ -22,6 +22,11 @@ _WANTS_ERROR = re.compile(
     r"unhandled|instead of a|documented to raise|catch|except)\b",
     re.IGNORECASE,
 )
+_ABOUT_DOCUMENTS = re.compile(
+    r"\b(?:please (?:document|mention)|undocumented|not documented|should be documented|"
+    r"doc(?:s|umentation)? (?:do|does)(?:n't| not) (?:mention|say|tell))\b",
+    re.IGNORECASE,
+)
 _ABOUT_MESSAGE = re.compile(
     r"\b(?:(?:error )?message|wording|misleading|confusing|unclear|unhelpful|cryptic|obscure|helpful|understandable)\b",
     re.IGNORECASE,
@@ -154,6 +159,9 @@ def _unwanted(facts: Facts, story: Story, place: int) -> Iterator[Finding]:
         return
     if _ABOUT_MESSAGE.search(facts.report_text):
         facts.doubts.append("the report is about the wording of a message, which the snippet cannot settle")
+        return
+    if _ABOUT_DOCUMENTS.search(facts.report_text):
+        facts.doubts.append("the report asks for documentation, which no test can settle")
         return
     index = facts.scene.first + place
     observed = f"{raised.name}: {raised.message}"

@@ -17,12 +17,15 @@ _VERSION = re.compile(r"\b(?:__version__|version|version_info|platform|__file__)
 
 @dataclass(slots=True)
 class Facts:
-    """A scene beside what its steps did. ``doubts`` collects why something was not used."""
+    """A scene beside what its steps did. ``told``: what the report says, questions left out.
+
+    ``doubts`` collects why something was not used."""
 
     scene: Scene
     seen: tuple[Seen, ...]
     names: frozenset[str]
     report_text: str
+    told: str
     doubts: list[str] = field(default_factory=list)
 
     def contradicted(self, place: int) -> bool:
