@@ -15,6 +15,7 @@ from redfirst.agents.strategies.snippet.compare import (
     same_output,
     same_step,
     same_value,
+    shared_words,
 )
 from redfirst.agents.strategies.snippet.exceptions import decide_exceptions, reported
 from redfirst.agents.strategies.snippet.facts import Facts
@@ -188,11 +189,13 @@ def _nearest(facts: Facts, places: list[int], text: str) -> int | None:
             return same[0][0]
     if any(facts.seen[place].raised for place in places):
         return None
+    shown = [(value.text or value.repr, place) for place, value in values]
     scored = sorted(
-        ((likeness(text, value.text or value.repr), place) for place, value in values), reverse=True
+        ((likeness(text, real) + shared_words(text, real), real, place) for real, place in shown),
+        reverse=True,
     )
-    clear = len(scored) > 1 and scored[0][0] >= 0.6 and scored[0][0] - scored[1][0] >= 0.1
-    return scored[0][1] if clear else None
+    clear = len(scored) > 1 and likeness(text, scored[0][1]) >= 0.6 and scored[0][0] - scored[1][0] >= 0.1
+    return scored[0][2] if clear else None
 
 
 def _is(seen: Seen, text: str) -> bool:
