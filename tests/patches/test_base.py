@@ -12,6 +12,7 @@ import pytest
 from tests.patches.checkout_driver import Files, checkout, commit, git, snapshot, write
 
 from redfirst.core.errors import SandboxError, UsageError
+from redfirst.patches import base as base_module
 from redfirst.patches import base_store
 from redfirst.patches.base import PreparedBase, prepare_base
 
@@ -92,8 +93,10 @@ def test_unknown_refs_are_usage_errors(repo: Path, store: Path, ref: str) -> Non
         prepare_base(repo, ref, store)
 
 
-def test_a_folder_below_the_top(repo: Path, store: Path) -> None:
+def test_a_folder_below_the_top(repo: Path, store: Path, tmp_path: Path) -> None:
     assert prepare_base(repo / "src", None, store).root == repo
+    (tmp_path / "link").symlink_to(repo / "src")
+    assert prepare_base(tmp_path / "link", None, store).root == repo
 
 
 def test_detached_dirty_worktree_shallow_bare_and_packed(repo: Path, store: Path, tmp_path: Path) -> None:
@@ -169,6 +172,7 @@ def test_a_missing_object_counts_though_the_store_has_it(repo: Path, store: Path
     prepare_base(repo, None, store)
     blob = git(repo, "rev-parse", "HEAD:src/a.py")
     (repo / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    base_module._seen_readable.clear()
     with pytest.raises(SandboxError):
         prepare_base(repo, None, store)
 
@@ -283,3 +287,11 @@ def test_a_store_that_cannot_be_made_is_our_side(repo: Path, tmp_path: Path) -> 
     (tmp_path / "file").write_text("")
     with pytest.raises(SandboxError, match="no room"):
         prepare_base(repo, None, tmp_path / "file" / "store")
+
+
+def test_git_missing_says_what_to_install(
+    repo: Path, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SandboxError, match="apt install git"):
+        prepare_base(repo, None, store)

@@ -13,14 +13,16 @@ from redfirst.patches.base_store import build, is_sound, new_draft, place_of
 from redfirst.patches.git import GitFailed, git
 from redfirst.patches.plain_folder import Entry, entries_of, hash_entries
 
+#: Commits whose objects this process has read in full: they cannot change, so they are not walked again.
+_seen_readable: dict[tuple[Path, str], str] = {}
+
 
 @dataclass(frozen=True, slots=True)
 class PreparedBase:
     """A checkout in the store, never written again.
 
     ``tree``: Git's hash of its content. ``commit``: the user's commit, None for a plain folder. ``root``: top of the
-    user's checkout. ``index``: Git's index of exactly this tree, outside the checkout. ``dirty``: tracked files of
-    the user's checkout have changes that are not part of Base.
+    user's checkout. ``index``: Git's index of exactly this tree, outside the checkout.
     """
 
     tree_dir: Path
@@ -29,7 +31,6 @@ class PreparedBase:
     git_dir: Path
     root: Path
     index: Path
-    dirty: bool = False
 
 
 def prepare_base(repo: Path, ref: str | None, store: Path) -> PreparedBase:
@@ -54,20 +55,18 @@ def _toplevel(repo: Path) -> Path | None:
     None for a plain folder, also one inside a checkout of which that checkout tracks nothing.
     """
     try:
-        told = git(["rev-parse", "--is-bare-repository", "--is-inside-work-tree"], folder=repo).split()
-        if told == [b"true", b"false"]:
-            return repo.resolve()
-        if told[1:] != [b"true"]:
-            raise UsageError(f"{repo} is Git's own folder", "name the checkout that it belongs to")
-        top = git(["rev-parse", "--show-toplevel"], folder=repo)
+        words = ["rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--show-cdup"]
+        bare, inside, upwards, *_ = [*git(words, folder=repo).split(b"\n"), b""]
     except GitFailed as error:
         if "not a git repository" in error.what and not os.path.lexists(repo / ".git"):
             return None
         raise SandboxError(f"git cannot read {repo} ({error.what})", "check the repository") from None
-    path = Path(os.fsdecode(top.removesuffix(b"\n"))).resolve()
-    if path == repo.resolve():
-        return path
-    return path if git(["ls-files", "--", "."], folder=repo) else None
+    if inside != b"true":
+        if bare == b"true":
+            return repo.resolve()
+        raise UsageError(f"{repo} is Git's own folder", "name the checkout that it belongs to")
+    path = (repo.resolve() / os.fsdecode(upwards)).resolve()
+    return path if not upwards or git(["ls-files", "--", "."], folder=repo) else None
 
 
 def _from_commit(root: Path, ref: str, store: Path) -> PreparedBase:
@@ -81,27 +80,27 @@ def _from_commit(root: Path, ref: str, store: Path) -> PreparedBase:
             f"no commit {ref!r} in {root}", "name a branch, tag or commit; fetch it if it is missing"
         ) from None
     try:
-        words = ["rev-parse", f"{commit}^{{tree}}", "--show-object-format"]
-        tree, algorithm = git(words, folder=root).decode().split()
-        # also where the store has this tree: what the user's own repository cannot give is no Base
-        names = git(["rev-list", "--objects", "--no-object-names", tree], folder=root)
-        place = place_of(store, tree)
-        if not is_sound(place, tree):
-            pack = git(["pack-objects", "--stdout", "--quiet"], folder=root, stdin=names)
-            build(store, tree, algorithm, pack)
+        tree = _seen_readable.get((root, commit), "")
+        if not tree or not is_sound(place_of(store, tree), tree):
+            tree = _made(root, commit, store)
     except GitFailed as error:
         raise SandboxError(
             f"Base {ref} of {root} cannot be read ({error.what})", "git fsck tells what is missing"
         ) from None
-    return _prepared(place, tree, commit, root, _is_dirty(root))
+    _seen_readable[root, commit] = tree
+    return _prepared(place_of(store, tree), tree, commit, root)
 
 
-def _is_dirty(root: Path) -> bool:
-    """Whether tracked files differ from HEAD; True where Git cannot tell, False for a bare repository."""
-    try:
-        return bool(git(["status", "--porcelain", "-uno", "--ignore-submodules"], folder=root))
-    except GitFailed as error:
-        return "work tree" not in error.what
+def _made(root: Path, commit: str, store: Path) -> str:
+    """See to it that the store has the checkout of ``commit``; its tree hash. Raises GitFailed."""
+    words = ["rev-parse", f"{commit}^{{tree}}", "--show-object-format"]
+    tree, algorithm = git(words, folder=root).decode().split()
+    # also where the store has this tree: what the user's own repository cannot give is no Base
+    names = git(["rev-list", "--objects", "--no-object-names", tree], folder=root)
+    if not is_sound(place_of(store, tree), tree):
+        pack = git(["pack-objects", "--stdout", "--quiet"], folder=root, stdin=names)
+        build(store, tree, algorithm, pack)
+    return tree
 
 
 def _from_folder(folder: Path, store: Path) -> PreparedBase:
@@ -114,7 +113,7 @@ def _from_folder(folder: Path, store: Path) -> PreparedBase:
         raise SandboxError(
             f"the folder {folder} cannot be taken as Base ({error})", "check that it is readable"
         ) from None
-    return _prepared(place, tree, None, folder, False)
+    return _prepared(place, tree, None, folder)
 
 
 def _folder_in_store(folder: Path, entries: list[Entry], store: Path) -> tuple[str, Path]:
@@ -135,6 +134,6 @@ def _folder_in_store(folder: Path, entries: list[Entry], store: Path) -> tuple[s
     return tree, place
 
 
-def _prepared(place: Path, tree: str, commit: str | None, root: Path, dirty: bool) -> PreparedBase:
+def _prepared(place: Path, tree: str, commit: str | None, root: Path) -> PreparedBase:
     checkout = place / "tree"
-    return PreparedBase(checkout, tree, commit, checkout / ".git", root, place / "index", dirty)
+    return PreparedBase(checkout, tree, commit, checkout / ".git", root, place / "index")
