@@ -22,6 +22,7 @@ def masked(text: str) -> str:
 
 def split_tests(text: str) -> tuple[str, str]:
     """(everything outside the test modules, the test modules), blank lines and margins dropped."""
+    text = _TOKEN.sub(_on_one_line, text)
     blank = masked(text)
     outside, inside, at = [], [], 0
     for start, end in _modules(blank):
@@ -30,6 +31,11 @@ def split_tests(text: str) -> tuple[str, str]:
         at = end
     outside.append(text[at:])
     return _squeezed(outside), _squeezed(inside)
+
+
+def _on_one_line(match: re.Match[str]) -> str:
+    """A literal over several lines is one piece: its margins and blank lines are content."""
+    return match[0] if match[0].startswith("/") else match[0].replace("\n", "\0")
 
 
 def _modules(blank: str) -> list[tuple[int, int]]:
