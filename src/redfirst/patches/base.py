@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,9 +96,11 @@ def _made(root: Path, commit: str, store: Path) -> str:
     """See to it that the store has the checkout of ``commit``; its tree hash. Raises GitFailed."""
     words = ["rev-parse", f"{commit}^{{tree}}", "--show-object-format"]
     tree, algorithm = git(words, folder=root).decode().split()
-    # also where the store has this tree: what the user's own repository cannot give is no Base
-    names = git(["rev-list", "--objects", "--no-object-names", tree], folder=root)
-    if not is_sound(place_of(store, tree), tree):
+    with ThreadPoolExecutor(1) as pool:
+        sound = pool.submit(is_sound, place_of(store, tree), tree)
+        # also where the store has this tree: what the user's own repository cannot give is no Base
+        names = git(["rev-list", "--objects", "--no-object-names", tree], folder=root)
+    if not sound.result():
         pack = git(["pack-objects", "--stdout", "--quiet"], folder=root, stdin=names)
         build(store, tree, algorithm, pack)
     return tree

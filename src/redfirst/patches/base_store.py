@@ -72,6 +72,9 @@ def build(store: Path, tree: str, algorithm: str, pack: bytes) -> Path:
         checkout.mkdir()
         _fill(checkout, tree, algorithm, pack)
         shutil.copy2(checkout / ".git" / "index", draft / "index")
+        # Git reads again what is as young as its index; nothing here is written after it
+        later = time.time() + 2
+        os.utime(draft / "index", (later, later))
         _settle(draft, place, tree)
         _drop_abandoned(store)
     except OSError as error:
