@@ -101,7 +101,7 @@ def _made(root: Path, commit: str, store: Path) -> str:
         # also where the store has this tree: what the user's own repository cannot give is no Base
         names = git(["rev-list", "--objects", "--no-object-names", tree], folder=root)
     if not sound.result():
-        pack = git(["pack-objects", "--stdout", "--quiet"], folder=root, stdin=names)
+        pack = git(["pack-objects", "--stdout", "--quiet", "--window=0"], folder=root, stdin=names)
         build(store, tree, algorithm, pack)
     return tree
 
@@ -130,7 +130,7 @@ def _folder_in_store(folder: Path, entries: list[Entry], store: Path) -> tuple[s
         if not is_sound(place, tree):
             tree = hash_entries(folder, entries, repository, write=True)
             names = git(["rev-list", "--objects", "--no-object-names", tree], folder=repository)
-            pack = git(["pack-objects", "--stdout", "--quiet"], folder=repository, stdin=names)
+            pack = git(["pack-objects", "--stdout", "--quiet", "--window=0"], folder=repository, stdin=names)
             place = build(store, tree, "sha1", pack)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
