@@ -39,7 +39,9 @@ class RunFolder:
             except FileExistsError:
                 continue
             except OSError as error:
-                raise UsageError(f"cannot make {path} ({error.strerror})", "name another folder with --out") from None
+                raise UsageError(
+                    f"cannot make {path} ({error.strerror})", "name another folder with --out"
+                ) from None
             return cls(path)
         raise UsageError(f"too many runs named {name} in {parent}", "name another folder with --out")
 
