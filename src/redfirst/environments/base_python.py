@@ -81,4 +81,6 @@ def _makes_environments(found: Interpreter) -> bool:
     """Whether the installer for fresh environments is there; some systems package it apart."""
     minor = ".".join(found.version.split(".")[:2])
     names = (f"lib/python{minor}", f"lib/pypy{minor}", "lib-python/3")
-    return any(Path(base, name, "ensurepip", "__init__.py").is_file() for base in found.bases for name in names)
+    return any(
+        Path(base, name, "ensurepip", "__init__.py").is_file() for base in found.bases for name in names
+    )
