@@ -189,6 +189,31 @@ def test_rename_is_a_removal_and_an_addition(base: PreparedBase) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"--- a/n.txt\t1970-01-01 00:00:00 +0000\n+++ b/n.txt\t2026-01-01 00:00:00 +0000\n@@ -0,0 +1 @@\n+new\n",
+        b"--- a/n.txt\n+++ b/n.txt\n@@ -0,0 +1 @@\n+new\n",
+        b"--- /dev/null\r\n+++ b/n.txt\r\n@@ -0,0 +1 @@\r\n+new\n",
+    ],
+)
+def test_a_new_file_in_every_notation(base: PreparedBase, data: bytes) -> None:
+    (change,) = apply_patch(base, data).changes
+    assert (change.path, change.status, change.new) == ("n.txt", "A", b"new\n")
+
+
+def test_one_file_in_several_pieces(base: PreparedBase) -> None:
+    added = b"--- /dev/null\n+++ b/n.txt\n@@ -0,0 +1 @@\n+one\n"
+    more = diff("n.txt", " one", "+two", at=(1, 1, 1, 2))
+    assert apply_patch(base, added + more).changes[0].new == b"one\ntwo\n"
+    gone = b"--- a/one.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n"
+    again = b"--- /dev/null\n+++ b/one.txt\n@@ -0,0 +1 @@\n+uno\n"
+    assert apply_patch(base, gone + again).changes[0].new == b"uno\n"
+    for twice in (added + added, gone + gone, added + again.replace(b"one.txt", b"n.txt")):
+        with pytest.raises(PatchConflict):
+            apply_patch(base, twice)
+
+
 def test_onto_another_applied_tree(base: PreparedBase) -> None:
     first = apply_patch(base, b"--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+new\n")
     second = apply_patch(base, diff("new.txt", " new", "+more", at=(1, 1, 1, 2)), onto=first)

@@ -75,6 +75,8 @@ EMPTY_NEW = b"diff --git a/t.py b/t.py\nnew file mode 100644\nindex 0000000..e69
         (b"--- a/t\xff.py\n+++ b/t\xff.py\n" + HUNK, "path"),
         (b"--- a/t\0.py\n+++ b/t\0.py\n" + HUNK, "path"),
         (b"x" * 100_000, "line end"),
+        (EMPTY_NEW.replace(b"100644", b"040000"), "a mode"),
+        (EMPTY_NEW.replace(b"100644", b"rwxr-xr-x"), "a mode"),
         (EMPTY_NEW + GOOD.replace(b"t.py", b"v.py"), "other paths"),
         (b"\0" * 100 + b"\n", "no part"),
     ],
@@ -130,6 +132,8 @@ def test_rename_names_both_paths() -> None:
     [
         (b"old mode 100644\nnew mode 100755\n", ("100644", "100755")),
         (b"new file mode 100755\nindex 0000000..e69de29\n", (None, "100755")),
+        (b"new file mode 100664\nindex 0000000..e69de29\n", (None, "100644")),
+        (b"new file mode 104711\r\nindex 0000000..e69de29\n", (None, "100755")),
         (b"new file mode 120000\nindex 0000000..e69de29\n", (None, "120000")),
         (b"new file mode 160000\nindex 0000000..e69de29\n", (None, "160000")),
         (b"deleted file mode 100644\nindex e69de29..0000000\n", ("100644", None)),

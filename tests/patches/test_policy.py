@@ -231,6 +231,17 @@ def test_allowed_by_path(policy: PathPolicy, path: str) -> None:
 
 
 OUTSIDE = diff("src/lib.rs", "-pub fn f() -> i32 { 1 }", "+pub fn f() -> i32 { 2 }", " ", at=(1, 2, 1, 2))
+
+
+def test_a_way_through_a_link_of_base(tmp_path: Path) -> None:
+    write(tmp_path, {"tree/src/a.py": "", "tree/tests/test_a.py": ""})
+    (tmp_path / "tree" / "tests" / "link").symlink_to("../src")
+    tree = tmp_path / "tree"
+    policy = policy_for(PreparedBase(tree, "0" * 40, None, tree / ".git", tree, tmp_path / "index"))
+    for path in ("tests/link/test_b.py", "tests/link"):
+        assert any("link" in fault for fault in judge_test_paths(parse_patch(new_file(path)), policy))
+
+
 INSIDE = diff("src/lib.rs", "         assert!(true);", "+        assert!(1 > 0);", "     }", at=(7, 2, 7, 3))
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from redfirst.core.errors import PatchConflict, PatchMalformed, SandboxError
 from redfirst.patches.base import PreparedBase
 from redfirst.patches.git import GitFailed, git
-from redfirst.patches.parse import FileKind, Patch, parse_patch, unquote
+from redfirst.patches.parse import FileKind, Patch, PatchedFile, parse_patch, unquote
 from redfirst.patches.place_hunks import placed
 
 _ABSENT = "000000"
@@ -102,20 +102,33 @@ def _changes(raw: tuple[_Raw, ...], texts: dict[str, bytes], patch: Patch) -> tu
 
 
 def _check_places(patch: Patch, step: tuple[TreeChange, ...], texts: dict[str, bytes], before: str) -> None:
-    """Every text file must be what our own reading of its hunks makes of it."""
+    """Every text file must be what our own reading of its hunks, one after the other, makes of it."""
     new = {change.path: change.new for change in step}
-    expected: dict[str, bytes] = {}
+    expected: dict[str, bytes | None] = {}
     for file in patch.files:
-        if file.old_path is None or file.new_path is None or not file.hunks:
+        if file.kind in (FileKind.DELETE, FileKind.RENAME) and file.old_path is not None:
+            expected.setdefault(file.old_path, None)
+        if file.new_path is None or not (file.hunks or file.kind is FileKind.ADD):
             continue
         again = file.kind is FileKind.MODIFY and file.old_path in expected
-        text = expected[file.old_path] if again else texts.get(f"{before}:{file.old_path}")
-        if text is None:
-            raise PatchConflict(f"{file.old_path} is not in Base", "make the patch against Base")
-        expected[file.new_path] = placed(file.old_path, file.hunks, text)
+        old = expected[file.new_path] if again else texts.get(f"{before}:{file.old_path}")
+        if file.kind is FileKind.ADD and expected.get(file.new_path) is not None:
+            raise PatchConflict(f"{file.new_path} is added twice", "make one diff of it")
+        if not file.binary:
+            expected[file.new_path] = _after(file, old)
     for path, text in expected.items():
-        if path in new and new[path] != text:
+        if path in new and (new[path] or b"") != (text or b""):
             raise PatchConflict(f"{path}: a hunk fits more than one place", "make the patch against Base")
+
+
+def _after(file: PatchedFile, old: bytes | None) -> bytes:
+    """The text that the hunks of one file make of ``old``; None is a file that is not there."""
+    if old is None:
+        # without /dev/null in its header, a file that only gains lines may be new as well
+        if file.kind is not FileKind.ADD and any(hunk.side(b"-") for hunk in file.hunks):
+            raise PatchConflict(f"{file.old_path} is not in Base", "make the patch against Base")
+        old = b""
+    return placed(file.new_path or "", file.hunks, old)
 
 
 class _Desk:

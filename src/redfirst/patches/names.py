@@ -29,6 +29,18 @@ def shape_faults(path: str) -> list[str]:
     return []
 
 
+def link_faults(paths: Sequence[str], tree_dir: Path) -> list[str]:
+    """Paths that lead through a symbolic link of Base, or are one."""
+    faults = []
+    for path in paths:
+        parts = path.split("/")
+        for length in range(1, len(parts) + 1):
+            if tree_dir.joinpath(*parts[:length]).is_symlink():
+                faults.append(f"{path} leads through the symbolic link {'/'.join(parts[:length])}")
+                break
+    return faults
+
+
 def case_faults(paths: Sequence[str], tree_dir: Path) -> list[str]:
     """Names that differ only in case from another in Base or among ``paths``; folders count too."""
     faults = []

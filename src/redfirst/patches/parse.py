@@ -166,13 +166,22 @@ class _Reader:
             line = self._peek()
             for name in ("old mode", "new mode", "new file mode", "deleted file mode"):
                 if line.startswith(name.encode() + b" "):
-                    header.modes[name] = line[len(name) + 1 :].decode("ascii", "replace").strip()
+                    header.modes[name] = self._mode(line[len(name) + 1 :])
             for name in ("rename from", "rename to", "copy from", "copy to"):
                 if line.startswith(name.encode() + b" "):
                     header.moved[name] = self._unquoted(line[len(name) + 1 :])
-            if line.startswith(b"index ") and line[-7:-6] == b" ":
-                header.modes.setdefault("same mode", line[-6:].decode("ascii", "replace"))
+            if (match := re.fullmatch(rb"index \S+ (\d{6})\s*", line)) is not None:
+                header.modes.setdefault("same mode", self._mode(match[1]))
             self._at += 1
+
+    def _mode(self, text: bytes) -> str:
+        """A mode as Git keeps it: of a regular file only whether its owner may execute it."""
+        mode = text.strip()
+        if mode in (b"120000", b"160000"):
+            return mode.decode()
+        if re.fullmatch(rb"10[0-7]{4}", mode) is None:
+            raise self._wrong("a mode that no file can have")
+        return "100755" if int(mode, 8) & 0o100 else "100644"
 
     def _names(self, header: _Header) -> None:
         header.old = self._name(b"--- ", "a/")

@@ -16,7 +16,7 @@ from redfirst.patches.apply import TreeChange
 from redfirst.patches.base import PreparedBase
 from redfirst.patches.configuration import is_compiled, is_configuration
 from redfirst.patches.existing import existing_faults
-from redfirst.patches.names import case_faults, shape_faults
+from redfirst.patches.names import case_faults, link_faults, shape_faults
 from redfirst.patches.parse import Patch, PatchedFile
 from redfirst.patches.python_imports import imported_tests
 from redfirst.patches.rust_tests import changed_outside_tests, changed_test_lines, declared_for_tests
@@ -160,6 +160,7 @@ def judge_test_paths(patch: Patch, policy: PathPolicy) -> list[str]:
     if faults:
         return faults
     faults = [fault for path in patch.paths for fault in _test_path_faults(path, policy, patch.paths)]
+    faults += link_faults(patch.paths, policy.tree_dir)
     return [*faults, *case_faults(patch.paths, policy.tree_dir)]
 
 
@@ -183,7 +184,7 @@ def judge_source_patch(patch: Patch, changes: Sequence[TreeChange], policy: Path
             faults.append(
                 f"{change.path} has lines in #[cfg(test)] changed; a source patch may not touch tests"
             )
-    return [*faults, *case_faults(paths, policy.tree_dir)]
+    return [*faults, *link_faults(paths, policy.tree_dir), *case_faults(paths, policy.tree_dir)]
 
 
 def judge_test_changes(changes: Sequence[TreeChange], policy: PathPolicy) -> list[str]:
