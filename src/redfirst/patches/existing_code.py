@@ -25,7 +25,9 @@ _FIXED = re.compile(
 )
 _IMPORT = re.compile(r"(?:import|use|from|export)\b")
 _LEAVES = re.compile(
-    r"(?:return|throw|break|continue)\b|.*(?:\bprocess\s*(?:\.|::)\s*(?:exit|abort)|\bos\.Exit|\bpanic!|\bSystem\.exit"
+    r"(?:return|throw|break|continue)\b"
+    r"|[)\]}]*\s*(?:if|else|for|while|switch|do|try)\b(?!.*(?:=>|\bfunction\b)).*\b(?:return|throw|break|continue)\b"
+    r"|.*(?:\bprocess\s*(?:\.|::)\s*(?:exit|abort)|\bos\.Exit|\bpanic!|\bSystem\.exit"
     r"|\.\s*(?:skip|todo|Skip|Skipf|SkipNow)\s*\(|\bassume\w*\s*\()"
 )
 _SWITCH = re.compile(

@@ -22,14 +22,13 @@ from redfirst.patches.python_grown import (
     targets_of,
 )
 from redfirst.patches.python_hooks import new_hooks, new_hooks_of_text
+from redfirst.patches.python_reach import bound_from_afar, reached
 from redfirst.patches.python_switches import new_switches, new_switches_of_text
 
 _TEST_CLASS = re.compile(r"Test\w*|\w*(?:Test|Tests|TestCase|TestSuite)")
-_OF_TESTS = re.compile(r"test|assert|Test|\w+Tests?$|\w+TestCase$")
 _REPLACING = re.compile(
     r"assert[A-Z_]\w*|fail|subTest|run|__init__|__new__|__call__|__getattr\w*__|__init_subclass__|_call(?:Test|SetUp)\w*|defaultTestResult"
 )
-_SETTERS = frozenset({"setattr", "delattr", "pop", "update", "setdefault", "__setitem__", "__delitem__"})
 _EMPTIED = frozenset({"clear", "pop", "popitem", "remove", "__delitem__", "__setitem__"})
 
 
@@ -60,7 +59,7 @@ def python_faults(path: str, old: bytes | None, new: bytes) -> list[str]:
         faults += [f"it may switch existing tests off: {name}" for name in switches]
     if old is not None:
         faults += _Judge(before, after).scope(before.tree.body, after.tree.body, "")
-        faults += _members_rebound(before.tree, after.tree)
+        faults += reached(before.tree, after.tree)
     return list(dict.fromkeys(faults))
 
 
@@ -198,21 +197,6 @@ class _Judge:
         ]
 
 
-def _members_rebound(before: ast.Module, after: ast.Module) -> list[str]:
-    """Tests inside classes that the module sets or removes from outside of their class."""
-    held = {
-        method.name
-        for node in ast.walk(before)
-        if isinstance(node, ast.ClassDef)
-        for method in node.body
-        if isinstance(method, Function) and _is_test(method.name)
-    }
-    counts = [
-        Counter(n for node in ast.walk(tree) for n in _bound_from_afar(node)) for tree in (before, after)
-    ]
-    return [f"the existing test {name} is replaced" for name in sorted(held & set(counts[1] - counts[0]))]
-
-
 def _key(node: ast.stmt) -> tuple[str, str] | None:
     """What kind of thing a statement defines, and under which name."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -286,10 +270,10 @@ def _bindings(body: Sequence[ast.stmt]) -> Counter[str]:
             imports |= {(getattr(node, "module", "") or "", a.name, a.asname or a.name) for a in node.names}
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             count[node.name] += 1
-            count.update(name for inner in ast.walk(node) for name in _bound_from_afar(inner))
+            count.update(name for inner in ast.walk(node) for name in bound_from_afar(inner))
         elif not (isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add)):
             for inner in _own_nodes(node):
-                count.update([*_bound(inner), *_bound_from_afar(inner)])
+                count.update([*_bound(inner), *bound_from_afar(inner)])
     count.update(bound.split(".")[0] for _, _, bound in imports)
     return count
 
@@ -305,24 +289,6 @@ def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
 def _bound(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
         yield node.id
-
-
-def _bound_from_afar(node: ast.AST) -> Iterator[str]:
-    """Names of tests and assertions that are set as an attribute, through ``global`` or by their text."""
-    names: list[object] = []
-    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
-        names = [node.attr]
-    elif isinstance(node, ast.Global):
-        names = [*node.names]
-    elif isinstance(node, ast.Call) and _word(node.func) in _SETTERS:
-        names = [*(getattr(arg, "value", None) for arg in node.args), *(key.arg for key in node.keywords)]
-    elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
-        names = [getattr(node.slice, "value", None)]
-    yield from (name for name in names if isinstance(name, str) and _OF_TESTS.match(name))
-
-
-def _word(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _emptied(old: Sequence[ast.stmt], new: Sequence[ast.stmt], held: set[str], prefix: str) -> list[str]:

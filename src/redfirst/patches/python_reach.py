@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a Python module does to its tests and assertions from outside of them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from redfirst.patches.python_grown import SWITCHES, Function
+
+_OF_TESTS = re.compile(r"test|assert|Test|\w+Tests?$|\w+TestCase$")
+_SETTERS = frozenset({"setattr", "delattr", "pop", "update", "setdefault", "__setitem__", "__delitem__"})
+_ASSERTION = re.compile(r"assert\w+")
+
+
+def reached(before: ast.Module, after: ast.Module) -> list[str]:
+    """Tests, their classes and assertions that the new text sets, removes or runs text against."""
+    held = {
+        node.name
+        for node in ast.walk(before)
+        if isinstance(node, Function | ast.ClassDef) and _OF_TESTS.match(node.name)
+    }
+    if not held:
+        return []
+    added = Counter(_touched(after, held)) - Counter(_touched(before, held))
+    return [f"existing tests are changed from outside: {name}" for name in sorted(added)]
+
+
+def _touched(tree: ast.Module, held: set[str]) -> Iterator[str]:
+    methods = {
+        inner.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for inner in node.body
+        if isinstance(inner, Function)
+    }
+    for node in ast.walk(tree):
+        yield from (name for name in bound_from_afar(node) if name in held & methods)
+        if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+            yield from _of_held(node, held)
+        if isinstance(node, ast.Call) and word(node.func) == "getattr":
+            yield from (
+                arg.value for arg in node.args if isinstance(arg, ast.Constant) and arg.value in SWITCHES
+            )
+    yield from _executed(tree)
+
+
+def _of_held(node: ast.Attribute | ast.Subscript, held: set[str]) -> Iterator[str]:
+    """``test_a.__code__ = …`` and ``TestCase.assertEqual = …``."""
+    if isinstance(node, ast.Attribute) and _ASSERTION.fullmatch(node.attr):
+        yield ast.unparse(node)
+    root: ast.expr = node
+    while isinstance(root, ast.Attribute | ast.Subscript):
+        root = root.value
+    if isinstance(root, ast.Name) and root.id in held:
+        yield ast.unparse(node)
+
+
+def _executed(node: ast.AST) -> Iterator[str]:
+    """Text run as code while the module or a class body is loaded."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, Function | ast.Lambda):
+            continue
+        if isinstance(child, ast.Call) and word(child.func) in ("exec", "eval"):
+            yield f"{word(child.func)}()"
+        yield from _executed(child)
+
+
+def bound_from_afar(node: ast.AST) -> Iterator[str]:
+    """Names of tests and assertions that are set as an attribute, through ``global`` or by their text."""
+    names: list[object] = []
+    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
+        names = [node.attr]
+    elif isinstance(node, ast.Global):
+        names = [*node.names]
+    elif isinstance(node, ast.Call) and word(node.func) in _SETTERS:
+        names = [*(getattr(arg, "value", None) for arg in node.args), *(key.arg for key in node.keywords)]
+    elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+        names = [getattr(node.slice, "value", None)]
+    yield from (name for name in names if isinstance(name, str) and _OF_TESTS.match(name))
+
+
+def word(node: ast.expr) -> str:
+    """The last word of a dotted name, '' for anything else."""
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
