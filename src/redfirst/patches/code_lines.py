@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from redfirst.patches.rust_tests import COMMENT as NESTED
+
 SCRIPTS = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts")
 _SLASHES = (
     *(*SCRIPTS, ".rs", ".go", ".java", ".kt", ".scala", ".c", ".cc", ".cpp", ".h", ".hpp", ".cs", ".swift"),
@@ -20,7 +22,7 @@ _COMMENT = r"//[^\n]*|/\*.*?(?:\*/|\Z)"
 _REGEX = r"/(?![*/ ])(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*"
 _QUOTES = r'"(?:[^"\\\n]|\\.)*"?'
 _RUST = re.compile(
-    rf"""(?P<comment>{_COMMENT})|(?P<text>b?r(#*)".*?"\3|b?"(?:[^"\\]|\\.)*"?|b?'(?:[^'\\\n]|\\[^\n][^'\n]*)')""",
+    rf"""(?P<comment>//[^\n]*|{NESTED}|/\*.*?(?:\*/|\Z))|(?P<text>b?r(#*)".*?(?:"\3|\Z)|b?"(?:[^"\\]|\\.)*"?|b?'(?:[^'\\\n]|\\[^\n][^'\n]*)')""",
     re.DOTALL,
 )
 _SCRIPT = re.compile(

@@ -8,8 +8,13 @@ from collections.abc import Callable
 
 _CFG = re.compile(r"#\s*\[\s*cfg\s*\(\s*(?:test|all\s*\([^)]*\btest\b[^)]*\))\s*\)\s*\]")
 _MODULE = re.compile(r"\s*(?:#\s*\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))?\s+)?mod\s+\w+\s*(?:\{|;)")
+#: Comments of Rust nest; four levels are read.
+COMMENT = r"/\*(?:(?!/\*|\*/).)*\*/"
+for _ in range(3):
+    COMMENT = rf"/\*(?:(?!/\*|\*/).|{COMMENT})*\*/"
 _TOKEN = re.compile(
-    r'//[^\n]*|/\*.*?\*/|b?r(#*)".*?"\1|b?"(?:[^"\\]|\\.)*"|b?\'(?:[^\'\\\n]|\\.[^\'\n]*)\'', re.DOTALL
+    rf'//[^\n]*|{COMMENT}|b?r(#*)".*?(?:"\1|\Z)|b?"(?:[^"\\]|\\.)*(?:"|\\?\Z)|b?\'(?:[^\'\\\n]|\\.[^\'\n]*)\'',
+    re.DOTALL,
 )
 _TEST = re.compile(r"#\s*\[\s*(?:\w+\s*::\s*)*test\b[^\]]*\]")
 _ATTRIBUTES = re.compile(r"((?:#\s*\[[^\]]*\]\s*)*)(?:pub(?:\([^)]*\))?\s+)?(?:async\s+)?fn\s+(\w+)")
