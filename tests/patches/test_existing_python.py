@@ -305,3 +305,12 @@ def test_what_this_python_cannot_parse_is_judged_by_lines() -> None:
     assert faults(old.replace(b"    assert 1\n", b""), old=old)
     assert faults(old + b"def pytest_configure(c): pass\n", old=old)
     assert faults(old + b"pytestmark = x.skip\n", old=old)
+    assert faults(old + b"def test_a():\n    pass\n", old=old)
+    assert faults(old + b"test_a = None\n", old=old)
+    assert faults(b"if 0:\n" + old.replace(b"def", b"  def").replace(b"    ", b"      "), old=old)
+
+
+def test_what_is_nested_too_deeply_is_refused() -> None:
+    deep = b"x = " + b"+".join([b"1"] * 2500) + b"\n"
+    for old in (None, OLD.encode(), deep):
+        assert faults((old or b"") + deep, old=old)

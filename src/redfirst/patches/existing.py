@@ -39,11 +39,11 @@ def data_faults(path: str, old: bytes, new: bytes) -> list[str]:
     """A data file may grow, also within a line; what it held must remain, in its order."""
     if path.endswith(".json"):
         try:
-            before, after = json.loads(old), json.loads(new)
+            kept = grown(json.loads(old), json.loads(new))
         except (ValueError, RecursionError):
             pass
         else:
-            return [] if grown(before, after) else ["data that it held is gone or changed"]
+            return [] if kept else ["data that it held is gone or changed"]
     if b"\0" in old:
         return [] if new.startswith(old) else ["binary data that it held is changed"]
     return line_faults(old, new, whole=False)

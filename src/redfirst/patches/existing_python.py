@@ -26,6 +26,9 @@ from redfirst.patches.python_reach import bound_from_afar, reached
 from redfirst.patches.python_switches import new_switches, new_switches_of_text
 
 _TEST_CLASS = re.compile(r"Test\w*|\w*(?:Test|Tests|TestCase|TestSuite)")
+_BINDS = re.compile(
+    rb"(?:\b(?:def|class|del|as|import)[ \t]+|^[ \t]*(?=\w+[ \t]*=))([tT]est\w*)", re.MULTILINE
+)
 _REPLACING = re.compile(
     r"assert[A-Z_]\w*|fail|subTest|run|__init__|__new__|__call__|__getattr\w*__|__init_subclass__|_call(?:Test|SetUp)\w*|defaultTestResult"
 )
@@ -53,11 +56,18 @@ def python_faults(path: str, old: bytes | None, new: bytes) -> list[str]:
     before = _parse(old) if old is not None else _Text(ast.Module([], []), ())
     if after is None or before is None:
         return _text_faults(old or b"", new)
+    try:
+        return _tree_faults(path, before, after, existing=old is not None)
+    except RecursionError:
+        return ["it is nested too deeply to be judged"]
+
+
+def _tree_faults(path: str, before: _Text, after: _Text, *, existing: bool) -> list[str]:
     faults = [f"it brings or changes the hook {name}" for name in new_hooks(path, before.tree, after.tree)]
-    if old is not None or path.endswith("conftest.py"):
+    if existing or path.endswith("conftest.py"):
         switches = new_switches(before.tree, after.tree)
         faults += [f"it may switch existing tests off: {name}" for name in switches]
-    if old is not None:
+    if existing:
         faults += _Judge(before, after).scope(before.tree.body, after.tree.body, "")
         faults += reached(before.tree, after.tree)
     return list(dict.fromkeys(faults))
@@ -75,10 +85,16 @@ def _parse(text: bytes) -> _Text | None:
 
 
 def _text_faults(old: bytes, new: bytes) -> list[str]:
-    kept = Counter(line.strip() for line in new.split(b"\n"))
-    lost = Counter(line.strip() for line in old.split(b"\n")) - kept
-    gone = [line.decode("utf-8", "replace")[:80] for line in lost if line and not line.startswith(b"#")]
+    """Every old line but comments stands in the new text, in order and as far in; no name is bound again."""
+    rest = iter([line.rstrip() for line in new.split(b"\n")])
+    wanted = [
+        line.rstrip() for line in old.split(b"\n") if line.strip() and not line.strip().startswith(b"#")
+    ]
+    gone = [line.strip().decode("utf-8", "replace")[:80] for line in wanted if line not in rest]
     faults = [f"an existing line is gone: {line!r}" for line in gone[:1]]
+    added = Counter(_BINDS.findall(new)) - Counter(_BINDS.findall(old))
+    again = sorted(name.decode("utf-8", "replace") for name in set(added) & set(_BINDS.findall(old)))
+    faults += [f"the existing {name} is bound again" for name in again]
     faults += [f"it brings the hook {name}" for name in new_hooks_of_text(old, new)]
     if old:
         faults += [f"it may switch existing tests off: {name}" for name in new_switches_of_text(old, new)]
