@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What holds for every test: it leaves the user's folders alone and never talks to another machine."""
+"""What holds for every test: private folders, no other machine, and signals as a terminal has them."""
 
 from __future__ import annotations
 
+import signal
 import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+# A job in the background inherits an ignored SIGINT, and so would every process that a test interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LOOPBACK = ("127.", "::1", "localhost")
 
