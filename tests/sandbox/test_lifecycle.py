@@ -26,7 +26,9 @@ NAP = "/usr/bin/sleep"
 
 #: Another process that runs one nap in the sandbox; arguments: source, tree, scratch, seconds.
 OTHER = """
+import signal
 import sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell ignores it
 sys.path.insert(0, sys.argv[1])
 from pathlib import Path
 from redfirst.core.limits import Limits

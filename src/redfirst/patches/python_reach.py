@@ -44,7 +44,7 @@ def _touched(tree: ast.Module, held: set[str]) -> Iterator[str]:
             yield from (
                 arg.value for arg in node.args if isinstance(arg, ast.Constant) and arg.value in SWITCHES
             )
-    yield from _executed(tree)
+    yield from _executed(tree, held)
 
 
 def _of_held(node: ast.Attribute | ast.Subscript, held: set[str]) -> Iterator[str]:
@@ -58,14 +58,32 @@ def _of_held(node: ast.Attribute | ast.Subscript, held: set[str]) -> Iterator[st
         yield ast.unparse(node)
 
 
-def _executed(node: ast.AST) -> Iterator[str]:
-    """Text run as code while the module or a class body is loaded."""
+def _executed(tree: ast.Module, held: set[str]) -> Iterator[str]:
+    """Text that is run as code while the module is loaded and that names what exists.
+
+    Tests made by other text are left to the run, as the specification says.
+    """
+    calls = [call for call in _loaded_calls(tree) if word(call.func) in ("exec", "eval")]
+    if not calls:
+        return
+    texts = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    named = [text for text in texts if held & set(re.findall(r"\w+", text))]
+    for call in calls if named else []:
+        yield f"{word(call.func)}()"
+
+
+def _loaded_calls(node: ast.AST) -> Iterator[ast.Call]:
+    """Calls that happen while the module or a class body is loaded."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, Function | ast.Lambda):
             continue
-        if isinstance(child, ast.Call) and word(child.func) in ("exec", "eval"):
-            yield f"{word(child.func)}()"
-        yield from _executed(child)
+        if isinstance(child, ast.Call):
+            yield child
+        yield from _loaded_calls(child)
 
 
 def bound_from_afar(node: ast.AST) -> Iterator[str]:

@@ -33,7 +33,10 @@ def main() -> None:
     """Set the observers up, then hand over to the runner."""
     import json
     import os
+    import signal
 
+    # a parent that ignores interrupts (a shell's background job) must not change what a test sees
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = os.path.dirname(os.path.abspath(__file__))
     settings = json.loads(sys.stdin.buffer.readline())
     sys.stdin.buffer.read()
