@@ -92,7 +92,7 @@ def build_environment(
 def _key(base: PreparedBase, project: Project, python: Interpreter, version: str) -> str:
     """The content address of a build: metadata, interpreter, and the whole tree where that is compiled."""
     parts = [str(SCHEMA), python.executable, python.version, python.implementation, python.platform, version]
-    parts.append(base.tree if project.generates else "")
+    parts += [base.tree if project.generates else "", "pytest" if project.uses_pytest else ""]
     data: list[bytes] = []
     for folder in (base.tree_dir, base.tree_dir / "requirements"):
         for path in sorted(folder.glob("*")):

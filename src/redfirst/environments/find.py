@@ -89,6 +89,9 @@ def find_environment(
             return _environment(candidate, base.root)
         looked.append(candidate)
     doubtful = [item for item in looked if not item.against]
+    if runner == "pytest":
+        # a project without tests yet gets the runner that its first test needs
+        project = replace(project, uses_pytest=True)
     if build:
         try:
             return build_environment(base, project, cache=cache, sandbox=sandbox, log=log)

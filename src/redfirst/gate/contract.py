@@ -52,7 +52,7 @@ def _decode(data: bytes | None) -> dict[str, object]:
         ) from None
     try:
         value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise ContractInvalid(f"{CONTRACT_FILE} is not JSON: {error}", "write one JSON object") from None
     if not isinstance(value, dict):
         raise ContractInvalid(f"{CONTRACT_FILE} is not a JSON object", "write one JSON object")

@@ -104,7 +104,7 @@ def _origin_reasons(report: RunReport, project: ProjectView) -> list[Reason]:
         if project.owns_package(name.split(".")[0]) and project.is_foreign(file)
     ]
     if not foreign:
-        return []
+        return [_shadow_reason(name, file) for name, file in report.origins if project.is_shadow(name, file)]
     name, file = foreign[0]
     return [
         Reason(
@@ -112,6 +112,12 @@ def _origin_reasons(report: RunReport, project: ProjectView) -> list[Reason]:
             f"module {name} was imported from {file}, not from the workspace; install the project editable",
         )
     ]
+
+
+def _shadow_reason(name: str, file: str) -> Reason:
+    return Reason(
+        FailureKind.ENVIRONMENT_ERROR, f"module {name} of the project was imported from the test's own {file}"
+    )
 
 
 def _with_added(

@@ -49,6 +49,21 @@ class ProjectView:
         relative = self.relative(whole)
         return relative is None or self._foreign(whole, relative)
 
+    def is_shadow(self, name: str, path: str) -> bool:
+        """Whether a module that source defines was imported from a test path that a patch brought."""
+        relative = self.relative(posixpath.normpath(path))
+        if relative is None or relative not in self.changed or not self.policy.is_test(relative):
+            return False
+        spelled = name.replace(".", "/")
+        places = [
+            _join(root, form)
+            for root in self.import_roots
+            for form in (f"{spelled}/__init__.py", f"{spelled}.py")
+        ]
+        return any(
+            place != relative and self.exists(place) and not self.policy.is_test(place) for place in places
+        )
+
     def without_changes(self) -> ProjectView:
         """The same project as Base has it."""
         return replace(self, changed={})

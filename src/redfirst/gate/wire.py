@@ -43,7 +43,7 @@ def read_record(data: bytes, where: str) -> tuple[dict[str, object], Receipt]:
         record = json.loads(data)
         receipt = record["receipt"]
         schema = receipt["schema"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise UsageError(
             f"{where} is not a saved verdict", "save one with `redfirst gate … --json`"
         ) from None

@@ -15,6 +15,10 @@ def shape_faults(path: str) -> list[str]:
     if path.startswith("/") or re.match(r"[A-Za-z]:", path):
         return [f"{shown} is absolute"]
     parts = path.split("/")
+    if len(path.encode("utf-8", "surrogateescape")) > 1000 or any(
+        len(part.encode("utf-8", "surrogateescape")) > 200 for part in parts
+    ):
+        return [f"{shown[:60]}… is too long a name"]
     if ".." in parts:
         return [f"{shown} leads upwards"]
     if (

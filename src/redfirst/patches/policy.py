@@ -6,6 +6,7 @@ from __future__ import annotations
 import fnmatch
 import posixpath
 import re
+import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -159,9 +160,9 @@ def judge_test_paths(patch: Patch, policy: PathPolicy) -> list[str]:
     faults = [fault for file in patch.files for fault in _file_faults(file)]
     if faults:
         return faults
-    faults = [fault for path in patch.paths for fault in _test_path_faults(path, policy, patch.paths)]
-    faults += link_faults(patch.paths, policy.tree_dir)
-    return [*faults, *case_faults(patch.paths, policy.tree_dir)]
+    paths = patch.paths
+    faults = [fault for path in paths for fault in _test_path_faults(path, policy, paths)]
+    return [*faults, *link_faults(paths, policy.tree_dir), *case_faults(paths, policy.tree_dir)]
 
 
 def judge_source_patch(patch: Patch, changes: Sequence[TreeChange], policy: PathPolicy) -> list[str]:
@@ -180,11 +181,19 @@ def judge_source_patch(patch: Patch, changes: Sequence[TreeChange], policy: Path
     for change in changes:
         if change.new_mode in _LINKS or change.old_mode == "160000":
             faults.append(f"{change.path} is a link or a submodule")
+        elif change.status == "A" and _hides_standard(change.path):
+            faults.append(f"{change.path} would be imported in place of a standard module")
         elif change.path.endswith(".rs") and changed_test_lines(change.old, change.new):
             faults.append(
                 f"{change.path} has lines in #[cfg(test)] changed; a source patch may not touch tests"
             )
     return [*faults, *link_faults(paths, policy.tree_dir), *case_faults(paths, policy.tree_dir)]
+
+
+def _hides_standard(path: str) -> bool:
+    """Whether a new file would lie before the standard library on the import path."""
+    parts = path.removeprefix("src/").split("/")
+    return path.endswith(".py") and parts[0].removesuffix(".py") in sys.stdlib_module_names
 
 
 def judge_test_changes(changes: Sequence[TreeChange], policy: PathPolicy) -> list[str]:

@@ -42,6 +42,7 @@ _SYNTAX = {
 }
 _EXPANDS = re.compile(r"[A-Za-z0-9_@*#?$!({\[-]")
 _BRACES = re.compile(r"\{[^}]*(?:,|\.\.)[^}]*\}")
+_MOST = 32_768
 _WRITE_PLAIN = "write one plain command; quote an argument that holds such a character"
 
 
@@ -56,6 +57,8 @@ class _Word:
 
 def parse_command(data: bytes) -> Command:
     """The command in these bytes. Raises CommandRejected: what is not allowed, and at which column."""
+    if len(data) > _MOST:
+        raise CommandRejected(f"the command is longer than {_MOST} bytes", "name fewer tests")
     words, joined = _split(_one_line(data))
     cd = "."
     if words and words[0].bare == "cd":

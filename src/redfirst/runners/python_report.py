@@ -62,6 +62,9 @@ def tampering_seen(stream: Stream, project: Project) -> tuple[str, ...]:
         whose = _protected(path, project)
         if whose:
             found.append(f"{whose} was written while the tests ran: {event.text('what')} {path}")
+    found += [
+        f"a function of the runner was replaced: {event.text('name')}" for event in stream.of("altered")
+    ]
     for event in stream.of("registered"):
         if project.place(event.text("file"))[1] is not Place.OUTSIDE:
             found.append(f"a test registered a plugin while it ran: {event.text('name')}")
@@ -72,6 +75,8 @@ def _protected(path: str, project: Project) -> str:
     if path.startswith((HARNESS_INSIDE + "/", f"{HARNESS}/")):
         return "the harness"
     relative, place = project.place(path)
+    if path.endswith(".pyc"):
+        return "a bytecode cache"
     if place is Place.OUTSIDE:
         inside = bool(project.prefix) and path.startswith(f"{project.prefix}/")
         return "the environment" if inside or "-packages/" in path else ""

@@ -17,6 +17,7 @@ from typing import Any
 from .channel import Channel
 from .collected import every_test
 from .raised import describe
+from .sentinel import Sentinel
 
 #: Options that would spread a run over processes, repeat it or change its exit status, made harmless.
 NEUTRAL: dict[str, Any] = {
@@ -45,11 +46,14 @@ class Observer:
         self._running: Any | None = None
         self._told: list[BaseException] = []
         self._collectors: list[tuple[Any, list[Any]]] = []
+        self._sentinel: Sentinel | None = None
 
     def plugin(self) -> Hooks:
         """Tell which pytest runs; the plugin object for it."""
         self._channel.send("runner", name="pytest", version=str(self._pytest.__version__)[:100])
-        return hooks_of(self, self._pytest)
+        hooks = hooks_of(self, self._pytest)
+        self._sentinel = Sentinel(self._channel, self._mount, (self, hooks))
+        return hooks
 
     # What happens, in the order of a session.
 
@@ -110,6 +114,7 @@ class Observer:
 
     def began(self, item: Any) -> None:
         """A node starts."""
+        self.look()
         self._running, self._told = item, []
         function = getattr(item, "obj", None)
         self._channel.send(
@@ -120,6 +125,7 @@ class Observer:
 
     def ended(self, item: Any) -> None:
         """A node's protocol is over."""
+        self.look()
         self._channel.send("finish", id=self.identity(item))
         self._running, self._told = None, []
 
@@ -164,8 +170,9 @@ class Observer:
         )
 
     def registered(self, plugin: Any) -> None:
-        """A plugin that is registered while a node runs."""
-        if self._running is None:
+        """A plugin that is registered while a node runs, or by a test module while that is loaded."""
+        loading = bool(self._collectors) and not inspect.ismodule(plugin)
+        if self._running is None and not loading:
             return
         module = plugin if inspect.ismodule(plugin) else _modules.get(type(plugin).__module__)
         file = vars(module).get("__file__") if inspect.ismodule(module) else None
@@ -173,9 +180,15 @@ class Observer:
 
     def finished(self, session: Any, status: Any) -> None:
         """The session's own end."""
+        self.look()
         missing = [str(pair[0])[:1000] for pair in getattr(session, "_notfound", None) or ()]
         self._channel.send_list("not_found", missing)
         self._channel.send("session_end", status=int(status))
+
+    def look(self) -> None:
+        """Tell what took the place of a function that runs or reports tests."""
+        if self._sentinel is not None:
+            self._sentinel.check()
 
     # Names.
 

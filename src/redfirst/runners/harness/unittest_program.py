@@ -13,6 +13,7 @@ from typing import Any
 
 from .channel import Channel
 from .raised import describe
+from .sentinel import Sentinel
 
 _Text = unittest.TextTestResult
 _original = {
@@ -36,6 +37,7 @@ _realpath = os.path.realpath
 def run(arguments: list[str], settings: dict[str, Any], channel: Channel) -> int:
     """The exit status of ``python -m unittest ARGUMENTS``."""
     channel.send("runner", name="unittest", version=".".join(map(str, sys.version_info[:2])))
+    _Result.sentinel = Sentinel(channel, settings["mount"], ())
     if settings["collect_only"]:
         _import_files(settings, channel)
         channel.send_list("available", _available(settings))
@@ -178,13 +180,16 @@ class _Result(unittest.TextTestResult):
     """Tells each outcome before unittest's own bookkeeping sees it."""
 
     channel: Channel
+    sentinel: Sentinel
 
     def startTest(self, test: Any) -> None:  # noqa: N802
+        self.sentinel.check()
         if not _is_placeholder(test):
             self.channel.send("node", id=identity(test))
         _original["startTest"](self, test)
 
     def stopTest(self, test: Any) -> None:  # noqa: N802
+        self.sentinel.check()
         if not _is_placeholder(test):
             self.channel.send("finish", id=identity(test))
         _original["stopTest"](self, test)

@@ -71,6 +71,8 @@ class Witness:
 
     def _rename(self, _name: str, args: tuple[Any, ...]) -> None:
         source, target, source_dir, target_dir = args
+        if _fits_cache(source, target):
+            return
         self._written("rename", source, source_dir)
         self._written("rename", target, target_dir)
 
@@ -89,6 +91,8 @@ class Witness:
     def _written(self, what: str, path: object, folder: object) -> None:
         whole = _located(path, folder, what)
         if whole is None or not whole.startswith(self._guarded) or _is_cache(whole):
+            return
+        if whole.endswith(".pyc") and what not in ("open", "rename", "link", "symlink"):
             return
         if whole not in self._writes and len(self._writes) < WRITE_LIMIT:
             self._writes.add(whole)
@@ -133,7 +137,16 @@ def _located(path: object, folder: object, what: str) -> str | None:
         return None
 
 
+def _fits_cache(source: object, target: object) -> bool:
+    """The import system's own way: a numbered draft beside a bytecode file is moved onto it."""
+    if not isinstance(source, (str, bytes)) or not isinstance(target, (str, bytes)):
+        return False
+    before, after = _fsdecode(source), _fsdecode(target)
+    return after.endswith(".pyc") and before.startswith(after + ".") and before[len(after) + 1 :].isdigit()
+
+
 def _is_cache(path: str) -> bool:
-    return (
-        "/__pycache__/" in path or "/.pytest_cache" in path or path.endswith((".pyc", ".pyo", "/__pycache__"))
-    )
+    """Caches that may be written, but for a finished bytecode file: nothing writes into one in place."""
+    if path.endswith(".pyc"):
+        return False
+    return "/__pycache__/" in path or "/.pytest_cache" in path or path.endswith((".pyo", "/__pycache__"))

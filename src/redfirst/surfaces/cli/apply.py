@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from redfirst.gate.session import GateSession
 
 
-def apply_test(session: GateSession, bundle: TestBundle) -> tuple[str, ...]:
-    """Write the files of the bundle's patch; returns their paths.
+def apply_test(session: GateSession, bundle: TestBundle, kept: Path) -> tuple[str, ...]:
+    """Write the files of the bundle's patch; returns their paths. ``kept``: where the bundle is.
 
     Nothing is written unless every file in the checkout is what Base has. Raises UsageError.
     """
@@ -29,7 +29,7 @@ def apply_test(session: GateSession, bundle: TestBundle) -> tuple[str, ...]:
         if _outside(root, path) or _current(path) != change.old:
             raise UsageError(
                 f"{path} is not what Base has, so nothing was added",
-                "apply test.patch of the run's bundle by hand",
+                f"apply {kept}/test.patch by hand",
             )
     for change in applied.changes:
         if change.new is not None:

@@ -141,6 +141,8 @@ def existing_folder(path: Path) -> Path:
 def read_input(path: Path, what: str) -> bytes:
     """Content of an input file. Raises UsageError."""
     try:
+        if path.exists() and not path.is_file() and path.parent != Path("/dev/fd"):
+            raise UsageError(f"the {what} {path} is no file", "name a file")
         return path.read_bytes()
     except OSError as error:
         raise UsageError(f"cannot read the {what} {path} ({error.strerror})", "check the path") from None

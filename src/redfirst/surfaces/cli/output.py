@@ -20,8 +20,10 @@ def is_terminal(stream: TextIO) -> bool:
 
 def print_json(value: object) -> None:
     """One JSON document on stdout, keys in the order given, and nothing else."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
-    sys.stdout.flush()
+    text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+    # a lone surrogate (a file name that is not UTF-8) becomes its JSON escape
+    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+    sys.stdout.buffer.flush()
 
 
 def print_line(text: str = "", *, style: str = "") -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -150,7 +151,7 @@ def _finish_qualified(
     record = {**facts, "qualified": True, "kind": result.verdict.kind, "frozen": str(frozen)}
     run.record("run.json", record)
     run.event("qualified", {"bundle": result.bundle.digest})
-    applied = apply_test(session, result.bundle) if apply else ()
+    applied = apply_test(session, result.bundle, run.path / "bundle") if apply else ()
     if as_json:
         print_json(
             {
@@ -170,7 +171,10 @@ def _finish_qualified(
         [
             "",
             f"run     {run.path}",
-            f"again   redfirst gate {run.path / 'bundle'} --repo {session.settings.repo}",
+            "again   "
+            + shlex.join(
+                ["redfirst", "gate", str(run.path / "bundle"), "--repo", str(session.settings.repo)]
+            ),
         ]
     )
     return 0
