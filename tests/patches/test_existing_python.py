@@ -81,6 +81,7 @@ def faults(new: bytes, path: str = "tests/test_a.py", old: bytes | None = OLD.en
 
 TEST_ONE = "    def test_one(self):\n        assert 1\n"
 LAST = "        self.assertEqual(1, 1)\n"
+END = LAST + "\n\n"
 
 
 @pytest.mark.parametrize(
@@ -103,6 +104,11 @@ LAST = "        self.assertEqual(1, 1)\n"
         changed(LAST, LAST + "\n\ndef test_new():\n    pytest.skip('no')\n"),
         changed(LAST, LAST + "\n\nclass TestNew:\n    pytestmark = pytest.mark.skip\n\n    def test_x(self):\n        pass\n"),
         changed(LAST, LAST + "\n\n@pytest.fixture\ndef thing():\n    return 1\n"),
+        changed(LAST, END + "globals()[name] = print\n"),
+        changed(LAST, END + "class TestNew:\n    pass\n\n\nfor n in [1, 2]:\n    setattr(TestNew, f'test_{n}', print)\n"),
+        changed(LAST, END + "unittest.TestCase.maxDiff = None\n"),
+        changed(LAST, END + "plugin = __import__('pytest_asyncio')\n"),
+        changed("import unittest\n", "import unittest\nfrom pkg import *\n"),
         changed("import unittest\n", "import unittest\nimport os\nfrom pkg import name\n"),
         changed("import pytest\n", "import os\nimport pytest\n"),
         changed("import unittest\n", "import unittest\nimport pytest_asyncio\n"),
@@ -118,9 +124,6 @@ LAST = "        self.assertEqual(1, 1)\n"
 def test_growth_is_allowed(new: bytes) -> None:
     old = OLD.encode().replace(b"\n", b"\r\n") if b"\r\n" in new else OLD.encode()
     assert faults(new, old=old) == []
-
-
-END = LAST + "\n\n"
 
 
 @pytest.mark.parametrize(
@@ -197,6 +200,18 @@ END = LAST + "\n\n"
         changed(LAST, END + "try:\n    def test_row(): pass\nexcept Exception:\n    pass\n"),
         changed(LAST, END + "def later():\n    global test_row\n    test_row = None\n\n\nlater()\n"),
         changed(LAST, END + "TestThing.__test__ = False\n"),
+        changed(LAST, END + "try:\n    1 / 0\nexcept ZeroDivisionError as TestThing:\n    pass\n"),
+        changed(LAST, END + "match 1:\n    case TestThing:\n        pass\n"),
+        changed(LAST, END + "match [1]:\n    case [*test_row]:\n        pass\n"),
+        changed(LAST, END + "match {}:\n    case {**test_row}:\n        pass\n"),
+        changed(LAST, END + "from pkg import *\n"),
+        changed(LAST, END + "for n in list(vars(TestThing)):\n    delattr(TestThing, n)\n"),
+        changed(LAST, END + "setattr(TestThing, '__te' + 'st__', False)\n"),
+        changed(LAST, END + "for n in list(globals()):\n    del globals()[n]\n"),
+        changed(LAST, END + "[vars(pkg).pop(n) for n in dir()]\n"),
+        changed(LAST, END + "import contextlib\n\npytest.raises = contextlib.suppress\n"),
+        changed(LAST, END + "unittest.case._Outcome.x = 1\n"),
+        changed(LAST, END + "@pytest.fixture\ndef thing(monkeypatch):\n    monkeypatch.setattr(pytest, 'raises', None)\n"),
         changed(LAST, END + "test_row.__test__ = False\n"),
         changed(LAST, END + "__test__ = False\n"),
         changed(LAST, END + "test_row.__code__ = (lambda a: None).__code__\n"),
@@ -257,6 +272,17 @@ def test_everything_else_is_a_fault(new: bytes) -> None:
         "(pytest_plugins, other) = (['x'], 1)",
         "def f():\n    global pytest_plugins\n    pytest_plugins = []",
         "import pytest\n\n@pytest.fixture(autouse=True)\ndef off(): pytest.skip()",
+        "globals().update({'pytest_runtest_setup': print})",
+        "match print:\n    case pytest_runtest_setup:\n        pass",
+        "try:\n    pass\nexcept OSError as pytest_plugins:\n    pass",
+        "if (pytest_plugins := []): pass",
+        "exec('pytest_runtest_setup = print')",
+        "P = type('P', (), {'pytest_runtest_setup': print})",
+        "import _pytest.python\n\n_pytest.python.Function.runtest = None",
+        "import pytest\n\n@pytest.fixture(autouse=True)\ndef off(request):\n    request.node.runtest = print",
+        "import pytest\n\n@pytest.fixture(autouse=True)\ndef off(request):\n    request.node.obj = print",
+        "import pytest\n\n@pytest.fixture(autouse=True)\ndef off():\n    raise pytest.skip.Exception('x')",
+        "import pytest\nfrom _pytest.outcomes import Skipped\n\n@pytest.fixture(autouse=True)\ndef off():\n    raise Skipped('x')",
     ],
 )
 @pytest.mark.parametrize("old", [None, b"import pytest\n"])
@@ -314,3 +340,24 @@ def test_what_is_nested_too_deeply_is_refused() -> None:
     deep = b"x = " + b"+".join([b"1"] * 2500) + b"\n"
     for old in (None, OLD.encode(), deep):
         assert faults((old or b"") + deep, old=old)
+
+
+@pytest.mark.parametrize(
+    "body", ["    if a != b:\n        raise AssertionError(a)\n", "    pytest.fail('x')\n"]
+)
+def test_a_helper_that_raises_keeps_its_statements(body: str) -> None:
+    old = f"import pytest\n\n\ndef same(a, b):\n{body}".encode()
+    assert faults(old + b"    return True\n", "tests/helpers.py", old) == []
+    assert faults(old.replace(body.encode(), b"    return True\n"), "tests/helpers.py", old)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import pytest\n\npytest.raises = None\n",
+        "exec('pytest_plugins = []')\n",
+        "x = {'load_tests': print}\n",
+    ],
+)
+def test_a_new_file_leaves_the_runner_alone(text: str) -> None:
+    assert faults(text.encode(), "tests/test_new.py", None)

@@ -22,7 +22,9 @@ from redfirst.patches.python_grown import (
     targets_of,
 )
 from redfirst.patches.python_hooks import new_hooks, new_hooks_of_text
+from redfirst.patches.python_names import bound_here, late_stars
 from redfirst.patches.python_reach import bound_from_afar, reached
+from redfirst.patches.python_runner import runner_changes
 from redfirst.patches.python_switches import new_switches, new_switches_of_text
 
 _TEST_CLASS = re.compile(r"Test\w*|\w*(?:Test|Tests|TestCase|TestSuite)")
@@ -64,6 +66,7 @@ def python_faults(path: str, old: bytes | None, new: bytes) -> list[str]:
 
 def _tree_faults(path: str, before: _Text, after: _Text, *, existing: bool) -> list[str]:
     faults = [f"it brings or changes the hook {name}" for name in new_hooks(path, before.tree, after.tree)]
+    faults += [f"it changes the runner: {name}" for name in runner_changes(before.tree, after.tree)]
     if existing or path.endswith("conftest.py"):
         switches = new_switches(before.tree, after.tree)
         faults += [f"it may switch existing tests off: {name}" for name in switches]
@@ -114,13 +117,15 @@ def _sites(
             block = getattr(node, name, None)
             if isinstance(block, list):
                 yield from _sites(block, (*chain, f"{name} {head}"))
+        for number, case in enumerate(getattr(node, "cases", [])):
+            yield from _sites(case.body, (*chain, f"case {number} {head}"))
         for number, handler in enumerate(getattr(node, "handlers", [])):
             yield from _sites(handler.body, (*chain, f"handler {number} {head}"))
 
 
 def _head(node: ast.stmt) -> str:
     """The head of a compound statement; growth of a literal that it walks over does not count."""
-    left_out = (*BLOCKS, "handlers", "iter")
+    left_out = (*BLOCKS, "handlers", "cases", "iter")
     parts = [value for name, value in ast.iter_fields(node) if name not in left_out]
     flat = [item for part in parts for item in (part if isinstance(part, list) else [part])]
     return " ".join([type(node).__name__, *(ast.dump(item) for item in flat if isinstance(item, ast.AST))])
@@ -152,6 +157,7 @@ class _Judge:
                 faults.append(f"the existing {name} is gone, moved or of another kind")
                 continue
             faults += self._pair(node, same_place.pop(0), name)
+        faults += [f"everything of {name} is imported over it" for name in late_stars(old, new, held)]
         return faults + self._rebound(old, new, held, prefix) + _emptied(old, new, held, prefix)
 
     def _pair(self, old: ast.stmt, new: ast.stmt, name: str) -> list[str]:
@@ -254,6 +260,8 @@ def asserts(node: ast.AST) -> bool:
     for inner in ast.walk(node):
         if isinstance(inner, ast.Assert):
             return True
+        if isinstance(inner, ast.Raise) and inner.exc is not None and "AssertionError" in ast.dump(inner.exc):
+            return True
         if isinstance(inner, ast.Call):
             name = inner.func.attr if isinstance(inner.func, ast.Attribute) else getattr(inner.func, "id", "")
             if re.fullmatch(r"assert\w*|fail|raises|warns", name):
@@ -289,7 +297,7 @@ def _bindings(body: Sequence[ast.stmt]) -> Counter[str]:
             count.update(name for inner in ast.walk(node) for name in bound_from_afar(inner))
         elif not (isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add)):
             for inner in _own_nodes(node):
-                count.update([*_bound(inner), *bound_from_afar(inner)])
+                count.update([*bound_here(inner), *bound_from_afar(inner)])
     count.update(bound.split(".")[0] for _, _, bound in imports)
     return count
 
@@ -300,11 +308,6 @@ def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, ast.stmt | ast.ExceptHandler):
             yield from _own_nodes(child)
-
-
-def _bound(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
-        yield node.id
 
 
 def _emptied(old: Sequence[ast.stmt], new: Sequence[ast.stmt], held: set[str], prefix: str) -> list[str]:

@@ -8,9 +8,17 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from redfirst.patches.python_names import bound_here
+
 _NAMES = frozenset({"pytest_plugins", "load_tests", "collect_ignore", "collect_ignore_glob"})
 _SETTERS = frozenset(
     {"setattr", "delattr", "globals", "locals", "vars", "__dict__", "update", "setdefault", "__setitem__"}
+)
+_HOOK = re.compile(r"pytest_[a-z_]+|load_tests")
+_HOOK_IN_CODE = re.compile(r"\b(?:pytest_\w+|load_tests)\b")
+# What takes such a text for the name of a module or of a parameter.
+_HARMLESS = frozenset(
+    {"importorskip", "import_module", "__import__", "find_spec", "hasplugin", "has_plugin", "parametrize"}
 )
 _TEXT = re.compile(
     rb"^[ \t]*(?:async[ \t]+)?(?:def[ \t]+)?(pytest_\w+|load_tests|collect_ignore\w*)[ \t]*(?:\(|=[^=]|:)",
@@ -41,6 +49,9 @@ def _hooks(path: str, tree: ast.Module) -> Iterator[tuple[str, str]]:
                 name = node.id if isinstance(node, ast.Name) else node.attr
                 if is_hook(name):
                     yield name, ast.dump(statement)
+            elif not isinstance(node, ast.Name):
+                names = [*bound_here(node), *_loaded_texts(node)]
+                yield from ((name, ast.dump(statement)) for name in names if is_hook(name))
 
 
 def _bound_anywhere(node: ast.AST, conftest: bool) -> Iterator[str]:
@@ -51,6 +62,7 @@ def _bound_anywhere(node: ast.AST, conftest: bool) -> Iterator[str]:
         yield from _imported(node, conftest)
     elif isinstance(node, ast.Call):
         yield from _set_by_text(node)
+        yield from _run_as_code(node)
     elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
         yield from _texts([node.slice])
     elif isinstance(node, ast.Attribute) and node.attr == "hookimpl":
@@ -78,7 +90,33 @@ def _set_by_text(node: ast.Call) -> Iterator[str]:
              if isinstance(part, ast.Name | ast.Attribute)}  # fmt: skip
     if words & _SETTERS:
         yield from _texts(node.args)
+        yield from (
+            text for arg in node.args if isinstance(arg, ast.Dict) for text in _texts(filter(None, arg.keys))
+        )
         yield from (key.arg for key in node.keywords if key.arg)
+
+
+def _run_as_code(node: ast.Call) -> Iterator[str]:
+    if isinstance(node.func, ast.Name | ast.Attribute) and _last(node.func) in ("exec", "eval"):
+        for part in (inner for arg in node.args for inner in ast.walk(arg)):
+            if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                yield from _HOOK_IN_CODE.findall(part.value)
+
+
+def _loaded_texts(node: ast.AST) -> Iterator[str]:
+    """Texts that are exactly the name of a hook: keys, arguments and subscripts."""
+    nodes: Iterable[ast.expr] = ()
+    if isinstance(node, ast.Dict):
+        nodes = filter(None, node.keys)
+    elif isinstance(node, ast.Call) and _last(node.func) not in _HARMLESS:
+        nodes = node.args
+    elif isinstance(node, ast.Subscript):
+        nodes = [node.slice]
+    yield from (text for text in _texts(nodes) if _HOOK.fullmatch(text))
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _texts(nodes: Iterable[ast.expr]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from redfirst.patches.python_grown import SWITCHES, Function
 
 _OF_TESTS = re.compile(r"test|assert|Test|\w+Tests?$|\w+TestCase$")
 _SETTERS = frozenset({"setattr", "delattr", "pop", "update", "setdefault", "__setitem__", "__delitem__"})
+_REMOVERS = frozenset({"pop", "popitem", "clear", "__delitem__"})
 _ASSERTION = re.compile(r"assert\w+")
 
 
@@ -44,7 +45,45 @@ def _touched(tree: ast.Module, held: set[str]) -> Iterator[str]:
             yield from (
                 arg.value for arg in node.args if isinstance(arg, ast.Constant) and arg.value in SWITCHES
             )
+        if isinstance(node, ast.Call):
+            yield from _set_on_held(node, held)
     yield from _executed(tree, held)
+    yield from _removed_by_namespace(tree)
+
+
+def _set_on_held(node: ast.Call, held: set[str]) -> Iterator[str]:
+    """``delattr`` of what exists, and ``setattr`` under a name that cannot be read or that switches."""
+    if word(node.func) not in ("setattr", "delattr") or len(node.args) < 2:
+        return
+    target, name = node.args[:2]
+    if not any(isinstance(part, ast.Name) and part.id in held for part in ast.walk(target)):
+        return
+    plain = isinstance(name, ast.Constant) and isinstance(name.value, str)
+    if word(node.func) == "delattr" or not plain or getattr(name, "value", "") in SWITCHES:
+        yield ast.unparse(node)[:60]
+
+
+def _removed_by_namespace(node: ast.AST) -> Iterator[str]:
+    """``del globals()[…]`` and ``vars(…).pop(…)`` while the module is loaded."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, Function | ast.Lambda):
+            continue
+        if isinstance(child, ast.Subscript) and isinstance(child.ctx, ast.Del) and _is_namespace(child.value):
+            yield f"del {ast.unparse(child)}"[:60]
+        elif (
+            isinstance(child, ast.Call)
+            and isinstance(child.func, ast.Attribute)
+            and child.func.attr in _REMOVERS
+            and _is_namespace(child.func.value)
+        ):
+            yield ast.unparse(child)[:60]
+        yield from _removed_by_namespace(child)
+
+
+def _is_namespace(node: ast.expr) -> bool:
+    if isinstance(node, ast.Call):
+        return word(node.func) in ("globals", "vars", "locals")
+    return isinstance(node, ast.Attribute) and node.attr == "__dict__"
 
 
 def _of_held(node: ast.Attribute | ast.Subscript, held: set[str]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from redfirst.patches.python_grown import SWITCHES
 _SETUP = re.compile(
     r"set_?up(?:_?(?:class|module|method|function|testdata))?|asyncsetup|setUp\w*", re.IGNORECASE
 )
+_OUTCOMES = frozenset({"Skipped", "XFailed", "Exit"})
 _TEXT = re.compile(
     rb"pytestmark[ \t]*=|\b(?:skip|skipif|skipIf|skipUnless|xfail|expectedFailure|skipTest|SkipTest|importorskip)\b"
 )
@@ -53,7 +54,20 @@ def _reaching(node: ast.AST, known: set[str] | None) -> Iterator[str]:
             yield child.id
         elif isinstance(child, ast.Name) and child.id == "pytestmark" and isinstance(child.ctx, ast.Store):
             yield "pytestmark"
+        yield from _outcome(child)
         yield from _reaching(child, known)
+
+
+def _outcome(node: ast.AST) -> Iterator[str]:
+    """What ``pytest.skip`` and its like raise, raised by hand; ``pytest.exit``."""
+    if isinstance(node, ast.Raise) and node.exc is not None:
+        raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+        if isinstance(raised, ast.Attribute | ast.Name) and _word(raised) in _OUTCOMES:
+            yield _word(raised)
+    elif isinstance(node, ast.ImportFrom) and node.module == "_pytest.outcomes":
+        yield from (alias.name for alias in node.names if alias.name in _OUTCOMES)
+    elif isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.exit":
+        yield "exit"
 
 
 def _assigned(node: ast.Assign | ast.AnnAssign, known: set[str] | None) -> Iterator[str]:
