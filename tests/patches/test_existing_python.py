@@ -361,3 +361,36 @@ def test_a_helper_that_raises_keeps_its_statements(body: str) -> None:
 )
 def test_a_new_file_leaves_the_runner_alone(text: str) -> None:
     assert faults(text.encode(), "tests/test_new.py", None)
+
+
+def test_a_star_import_stays_above_the_tests() -> None:
+    old = b"from pkg import *\n\n\ndef test_a():\n    assert 1\n"
+    assert faults(old + b"\n\ndef test_b():\n    assert 0\n", old=old) == []
+    assert faults(old.replace(b"from pkg import *\n\n\n", b"") + b"\n\nfrom pkg import *\n", old=old)
+
+
+def test_a_case_around_a_test_stays_as_it_is() -> None:
+    old = (
+        b"import sys\n\nmatch sys.platform:\n    case 'linux':\n        def test_a():\n            assert 1\n"
+    )
+    assert faults(old + b"\n\ndef test_b():\n    assert 0\n", old=old) == []
+    assert faults(old.replace(b"'linux'", b"'plan9'"), old=old)
+
+
+def test_a_new_test_that_changes_the_runner_is_left_to_the_run() -> None:
+    new = changed(LAST, END + "def test_new():\n    pytest.raises = None\n")
+    assert faults(new) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import pytest\n\nplugin = pytest.importorskip('pytest_asyncio')\n",
+        "from unittest import mock\n\nthing = mock.Mock()\nthing.obj = 1\n",
+        "import pytest\nimport typer\n\n\ndef test_exit():\n    with pytest.raises(typer.Exit):\n        raise typer.Exit\n",
+        "import pytest\n\n\ndef test_environment(monkeypatch):\n    monkeypatch.setattr('pkg.name', 1)\n",
+        "class TestMade:\n    pass\n\n\nfor n in [1, 2]:\n    setattr(TestMade, f'test_{n}', print)\n",
+    ],
+)
+def test_new_files_that_are_as_they_should_be(text: str) -> None:
+    assert faults(text.encode(), "tests/test_new.py", None) == []

@@ -118,7 +118,8 @@ def _sites(
             if isinstance(block, list):
                 yield from _sites(block, (*chain, f"{name} {head}"))
         for number, case in enumerate(getattr(node, "cases", [])):
-            yield from _sites(case.body, (*chain, f"case {number} {head}"))
+            wording = ast.dump(case.pattern) + (ast.dump(case.guard) if case.guard else "")
+            yield from _sites(case.body, (*chain, f"case {number} {wording} {head}"))
         for number, handler in enumerate(getattr(node, "handlers", [])):
             yield from _sites(handler.body, (*chain, f"handler {number} {head}"))
 

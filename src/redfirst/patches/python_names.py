@@ -23,10 +23,13 @@ def bound_here(node: ast.AST) -> Iterator[str]:
 
 def late_stars(old: Sequence[ast.stmt], new: Sequence[ast.stmt], held: set[str]) -> list[str]:
     """Modules of which an added line below the first existing test imports everything."""
-    known = {_star(node) for statement in old for node in ast.walk(statement)}
-    start = next((at for at, node in enumerate(new) if getattr(node, "name", None) in held), len(new))
-    found = {_star(node) for statement in new[start:] for node in ast.walk(statement)}
-    return sorted(name for name in found - known if name is not None)
+    return sorted(_stars_below(new, held) - _stars_below(old, held))
+
+
+def _stars_below(body: Sequence[ast.stmt], held: set[str]) -> set[str]:
+    start = next((at for at, node in enumerate(body) if getattr(node, "name", None) in held), len(body))
+    found = {_star(node) for statement in body[start:] for node in ast.walk(statement)}
+    return {name for name in found if name is not None}
 
 
 def _star(node: ast.AST) -> str | None:
