@@ -25,11 +25,9 @@ from redfirst.runners.python_evidence import (
     unhandled_coroutine,
 )
 from redfirst.runners.python_report import (
+    checked_report,
     end_of,
     end_problems,
-    network_attempted,
-    origins_of,
-    tampering_seen,
     values,
 )
 from redfirst.sandbox.protocol import Completed
@@ -64,21 +62,16 @@ def read_report(key: bytes, completed: Completed, project: Project) -> RunReport
     if end is not None and not interrupted:
         problems += [f"{node.node} began and its end was not reported" for node in nodes if not node.finished]
         problems += _status_problems(end.status, nodes, collection)
-    return RunReport(
+    return checked_report(
+        stream,
+        project,
         nodes=nodes,
-        selected=values(stream.of("selected")),
-        deselected=values(stream.of("deselected")),
-        available=values(stream.of("available")),
-        collection_failures=collection,
-        collection_skips=_collection_skips(stream),
+        collection=collection,
+        skips=_collection_skips(stream),
         not_found=_not_found(stream),
         interrupted=interrupted,
         complete=end is not None,
-        problems=tuple(dict.fromkeys(problems)),
-        tampering=tampering_seen(stream, project),
-        network_attempted=network_attempted(stream),
-        origins=origins_of(stream, project),
-        notes=tuple(f"{e.text('name')} {e.text('version')}" for e in stream.of("runner")),
+        problems=problems,
     )
 
 

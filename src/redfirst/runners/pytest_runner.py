@@ -12,8 +12,7 @@ from redfirst.runners.protocol import Command, Plan, Project, Selection
 from redfirst.runners.pytest_report import read_report
 from redfirst.runners.python_command import invocation, pytest_selection
 from redfirst.runners.python_declared import base_name, pytest_tests, split_id
-from redfirst.runners.python_report import plan_of, python_argv
-from redfirst.runners.python_settings import new_key, settings_line
+from redfirst.runners.python_settings import instrumented
 from redfirst.sandbox.protocol import Completed
 
 
@@ -40,24 +39,22 @@ class PytestRunner:
         collect_only: bool = False,
     ) -> Plan:
         """How to start it. Raises EnvironmentFailed if the environment has no interpreter."""
-        key = new_key()
         call = invocation(selection.command.argv)
         way = "pytest-m" if call is not None and call.as_module else "pytest"
         arguments = call.arguments if call is not None else selection.nodes
         if collect_only:
             depth = selection.command.cd or "."
             arguments = tuple(posixpath.relpath(path, depth) for path in patched)
-        stdin = settings_line(
+        return instrumented(
             selection,
             environment,
-            key,
+            way,
+            arguments,
             seed=seed,
             shuffle=shuffle,
             patched=patched,
             collect_only=collect_only,
         )
-        argv = (*python_argv(environment, selection, way), *arguments)
-        return plan_of(selection, argv, seed, stdin, key)
 
     def parse(self, plan: Plan, completed: Completed, project: Project) -> RunReport:
         """The checked report of one run."""

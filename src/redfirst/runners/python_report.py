@@ -9,7 +9,7 @@ from pathlib import Path
 
 from redfirst.core.environment import Bind, Environment
 from redfirst.core.errors import EnvironmentFailed
-from redfirst.core.evidence import Place
+from redfirst.core.evidence import Failure, NodeResult, Place, RunReport
 from redfirst.runners.protocol import Plan, Project, Selection
 from redfirst.runners.python_channel import Event, Stream
 from redfirst.sandbox.protocol import Completed, End
@@ -96,6 +96,37 @@ def origins_of(stream: Stream, project: Project) -> tuple[tuple[str, str], ...]:
     """(module, file) of the imported modules whose top-level name is the project's."""
     pairs = [value.partition("\t") for event in stream.of("origins") for value in event.texts("values")]
     return tuple((name, file) for name, _, file in pairs if project.owns_module(name.partition(".")[0]))
+
+
+def checked_report(
+    stream: Stream,
+    project: Project,
+    *,
+    nodes: tuple[NodeResult, ...],
+    collection: tuple[Failure, ...],
+    skips: tuple[str, ...],
+    not_found: tuple[str, ...],
+    interrupted: bool,
+    complete: bool,
+    problems: Iterable[str],
+) -> RunReport:
+    """The report of one run: what its adapter found out, and what every Python run tells in the same way."""
+    return RunReport(
+        nodes=nodes,
+        selected=values(stream.of("selected")),
+        deselected=values(stream.of("deselected")),
+        available=values(stream.of("available")),
+        collection_failures=collection,
+        collection_skips=skips,
+        not_found=not_found,
+        interrupted=interrupted,
+        complete=complete,
+        problems=tuple(dict.fromkeys(problems)),
+        tampering=tampering_seen(stream, project),
+        network_attempted=network_attempted(stream),
+        origins=origins_of(stream, project),
+        notes=tuple(f"{e.text('name')} {e.text('version')}" for e in stream.of("runner")),
+    )
 
 
 def values(events: Iterable[Event]) -> tuple[str, ...]:

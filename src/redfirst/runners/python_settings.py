@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the harness is told on its standard input."""
+"""How an instrumented Python run is started: the harness, its key, and what it is told on standard input."""
 
 from __future__ import annotations
 
@@ -8,27 +8,25 @@ import secrets
 from collections.abc import Sequence
 
 from redfirst.core.environment import Environment
-from redfirst.runners.protocol import Selection
+from redfirst.runners.protocol import Plan, Selection
+from redfirst.runners.python_report import plan_of, python_argv
 
 KEY_BYTES = 32
 
 
-def new_key() -> bytes:
-    """A fresh key for one run's report."""
-    return secrets.token_bytes(KEY_BYTES)
-
-
-def settings_line(
+def instrumented(
     selection: Selection,
     environment: Environment,
-    key: bytes,
+    runner: str,
+    arguments: Sequence[str],
     *,
     seed: int,
     shuffle: bool,
     patched: Sequence[str],
     collect_only: bool,
-) -> bytes:
-    """One line of JSON for ``start.py``."""
+) -> Plan:
+    """The plan of one run under the harness, with a fresh key. Raises EnvironmentFailed without an interpreter."""
+    key = secrets.token_bytes(KEY_BYTES)
     settings = {
         "key": key.hex(),
         "cd": selection.command.cd or ".",
@@ -38,4 +36,5 @@ def settings_line(
         "patched": list(patched),
         "collect_only": collect_only,
     }
-    return json.dumps(settings).encode() + b"\n"
+    argv = (*python_argv(environment, selection, runner), *arguments)
+    return plan_of(selection, argv, seed, json.dumps(settings).encode() + b"\n", key)

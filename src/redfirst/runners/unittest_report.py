@@ -11,11 +11,9 @@ from redfirst.runners.protocol import Project
 from redfirst.runners.python_channel import Event, Stream, read_stream
 from redfirst.runners.python_evidence import failure_of, part_of_case
 from redfirst.runners.python_report import (
+    checked_report,
     end_of,
     end_problems,
-    network_attempted,
-    origins_of,
-    tampering_seen,
     values,
 )
 from redfirst.sandbox.protocol import Completed
@@ -50,20 +48,16 @@ def read_report(key: bytes, completed: Completed, project: Project) -> RunReport
         problems += end_problems(completed, end, failed=failed, interrupted=interrupted)
     if end is not None and not interrupted:
         problems += [f"{node.node} began and its end was not reported" for node in nodes if not node.finished]
-    return RunReport(
+    return checked_report(
+        stream,
+        project,
         nodes=nodes,
-        selected=selected,
-        available=values(stream.of("available")),
-        collection_failures=collection,
-        collection_skips=_collection_skips(stream),
+        collection=collection,
+        skips=_collection_skips(stream),
         not_found=not_found,
         interrupted=interrupted,
         complete=end is not None,
-        problems=tuple(dict.fromkeys(problems)),
-        tampering=tampering_seen(stream, project),
-        network_attempted=network_attempted(stream),
-        origins=origins_of(stream, project),
-        notes=tuple(f"{e.text('name')} {e.text('version')}" for e in stream.of("runner")),
+        problems=problems,
     )
 
 

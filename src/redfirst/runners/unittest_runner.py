@@ -10,8 +10,7 @@ from redfirst.core.evidence import RunReport
 from redfirst.runners.protocol import Command, Plan, Project, Selection
 from redfirst.runners.python_command import invocation, unittest_selection
 from redfirst.runners.python_declared import unittest_tests
-from redfirst.runners.python_report import plan_of, python_argv
-from redfirst.runners.python_settings import new_key, settings_line
+from redfirst.runners.python_settings import instrumented
 from redfirst.runners.unittest_report import read_report
 from redfirst.sandbox.protocol import Completed
 
@@ -39,19 +38,17 @@ class UnittestRunner:
         collect_only: bool = False,
     ) -> Plan:
         """How to start it. Raises EnvironmentFailed if the environment has no interpreter."""
-        key = new_key()
-        stdin = settings_line(
+        arguments = () if collect_only else (*selection.options, *selection.nodes)
+        return instrumented(
             selection,
             environment,
-            key,
+            self.name,
+            arguments,
             seed=seed,
             shuffle=shuffle,
             patched=patched,
             collect_only=collect_only,
         )
-        arguments = () if collect_only else (*selection.options, *selection.nodes)
-        argv = (*python_argv(environment, selection, self.name), *arguments)
-        return plan_of(selection, argv, seed, stdin, key)
 
     def parse(self, plan: Plan, completed: Completed, project: Project) -> RunReport:
         """The checked report of one run."""

@@ -5,11 +5,16 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from redfirst.core.errors import UsageError
 from redfirst.surfaces.cli.output import print_json, print_lines
+from redfirst.surfaces.cli.session import open_session
+
+if TYPE_CHECKING:
+    from redfirst.core.verdict import Verdict
 
 HELP = """Judge one test bundle: what happens on this tree, and can the answer be trusted?
 
@@ -60,27 +65,14 @@ def gate(
     rerun: bool = typer.Option(False, "--rerun", help="With --verify-receipt: judge again and compare."),
 ) -> int:
     """Parse, judge, print; returns the exit code."""
-    from redfirst.core.limits import Limits
     from redfirst.gate import load_bundle
-    from redfirst.gate.session import GateSession, GateSettings
-    from redfirst.surfaces.cli.folders import cache_folder, state_folder
 
     if rerun and verify_receipt is None:
         raise UsageError("--rerun needs --verify-receipt", "name the saved verdict")
     loaded = load_bundle(bundle)
     patch = read_input(source_patch, "source patch") if source_patch else None
-    session = GateSession(
-        GateSettings(
-            repo=existing_folder(repo),
-            cache=cache_folder(),
-            store=state_folder() / "bundles",
-            ref=base,
-            python=python,
-            sandbox=sandbox,
-            scratch=existing_folder(scratch) if scratch else None,
-            limits=Limits().with_settings(limit),
-            repeat=repeat,
-        )
+    session = open_session(
+        repo, base, python=python, sandbox=sandbox, scratch=scratch, limits=limit, repeat=repeat
     )
     if verify_receipt is not None:
         from redfirst.surfaces.cli.receipt import verify
@@ -92,12 +84,10 @@ def gate(
     return show(verdict, expect or (Expect.PASS if patch is not None else Expect.FAIL), as_json)
 
 
-def show(verdict: object, expect: Expect, as_json: bool) -> int:
+def show(verdict: Verdict, expect: Expect, as_json: bool) -> int:
     """Print a verdict and return the exit code for what was wanted."""
-    from redfirst.core.verdict import Verdict
     from redfirst.gate.wire import verdict_record
 
-    assert isinstance(verdict, Verdict)
     if as_json:
         print_json(verdict_record(verdict))
     else:
@@ -107,11 +97,8 @@ def show(verdict: object, expect: Expect, as_json: bool) -> int:
     return 0 if verdict.outcome == expect.value else 1
 
 
-def verdict_lines(verdict: object, expect: Expect) -> list[str]:
+def verdict_lines(verdict: Verdict, expect: Expect) -> list[str]:
     """A verdict for a person: kind first, then why, nodes, and the output where it helps."""
-    from redfirst.core.verdict import Verdict
-
-    assert isinstance(verdict, Verdict)
     word = verdict.outcome.upper() if verdict.outcome else "NOT VALID"
     lines = [f"{word}  {verdict.kind}", f"  {verdict.why}"]
     lines += [f"  also: {fault}" for fault in verdict.faults[1:6]]
@@ -129,13 +116,6 @@ def verdict_lines(verdict: object, expect: Expect) -> list[str]:
     if not verdict.valid and verdict.output:
         lines += ["", *("  | " + line for line in verdict.output.splitlines()[-40:])]
     return lines
-
-
-def existing_folder(path: Path) -> Path:
-    """The absolute path of a folder that is there. Raises UsageError."""
-    if not path.is_dir():
-        raise UsageError(f"no folder at {path}", "check the path")
-    return path.resolve()
 
 
 def read_input(path: Path, what: str) -> bytes:

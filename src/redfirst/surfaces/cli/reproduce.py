@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from redfirst.surfaces.cli.gate import Expect, existing_folder, verdict_lines
+from redfirst.surfaces.cli.gate import Expect, verdict_lines
 from redfirst.surfaces.cli.output import print_json, print_line, print_lines, progress
+from redfirst.surfaces.cli.session import open_session
 
 if TYPE_CHECKING:
     from redfirst.agents.runs import RunFolder
@@ -58,25 +59,13 @@ def reproduce(
     from redfirst.agents.runs import RunFolder
     from redfirst.agents.strategies import strategy_named
     from redfirst.agents.task import Task
-    from redfirst.core.limits import Limits
-    from redfirst.gate.session import GateSession, GateSettings
-    from redfirst.surfaces.cli.folders import cache_folder, state_folder
+    from redfirst.surfaces.cli.folders import state_folder
 
     chosen = strategy_named(strategy)
     data = read_issue(issue)
     tell = progress(quiet or as_json)
-    session = GateSession(
-        GateSettings(
-            repo=existing_folder(repo),
-            cache=cache_folder(),
-            store=state_folder() / "bundles",
-            ref=base,
-            python=python,
-            sandbox=sandbox,
-            scratch=existing_folder(scratch) if scratch else None,
-            limits=Limits().with_settings(limit),
-            log=tell,
-        )
+    session = open_session(
+        repo, base, python=python, sandbox=sandbox, scratch=scratch, limits=limit, log=tell
     )
     name = "standard input" if issue == "-" else Path(issue).name
     run = RunFolder.create(out or state_folder() / "runs", Path(issue).stem if issue != "-" else "report")

@@ -297,8 +297,3 @@ def _bare_result(text: str, line: int) -> Claim | None:
     if arrow and rest and arrow.group(0).strip():
         return Claim(Role.SHOWN, rest.strip(), line, text)
     return None
-
-
-def with_line(claim: Claim, line: int) -> Claim:
-    """The same claim at another line."""
-    return replace(claim, line=line)
