@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +33,17 @@ def test_a_report_with_code_becomes_a_bundle_that_the_fix_passes(shop: Shop) -> 
     done = shop.call("reproduce", report, "--repo", ".", "--python", sys.executable, "--out", str(runs))
     assert done.exit == 0, done
     bundle = next(runs.glob("*/bundle"))
+    kept = {path.name for path in bundle.parent.iterdir()}
+    assert kept >= {
+        "issue.md",
+        "run.json",
+        "environment.json",
+        "events.jsonl",
+        "evidence.json",
+        "submissions",
+    }
+    environment = json.loads((bundle.parent / "environment.json").read_text())
+    assert environment["pytest"]["python"] == sys.executable
     assert {path.name for path in bundle.iterdir()} >= {"test.patch", "test_command", "test_contract.json"}
     fix = shop.fix()
     judged = shop.call(
@@ -41,12 +53,54 @@ def test_a_report_with_code_becomes_a_bundle_that_the_fix_passes(shop: Shop) -> 
     assert shop.git("status", "--porcelain") == ""
 
 
+def test_the_test_is_added_only_when_asked(shop: Shop) -> None:
+    report = shop.file("report.md", REPORT)
+    words = (
+        "reproduce",
+        report,
+        "--repo",
+        ".",
+        "--python",
+        sys.executable,
+        "--out",
+        str(shop.folder / "runs"),
+    )
+    assert shop.call(*words).exit == 0
+    assert shop.git("status", "--porcelain") == ""
+    done = shop.call(*words, "--apply")
+    assert done.exit == 0, done
+    changed = shop.git("status", "--porcelain").split()
+    assert len(changed) == 2, changed
+    assert changed[1].startswith("tests/")
+    assert changed[1] in done.out
+
+
+def test_a_file_with_work_in_it_is_not_written_over(shop: Shop) -> None:
+    report = shop.file("report.md", REPORT)
+    words = (
+        "reproduce",
+        report,
+        "--repo",
+        ".",
+        "--python",
+        sys.executable,
+        "--out",
+        str(shop.folder / "runs"),
+    )
+    assert shop.call(*words, "--apply").exit == 0
+    before = shop.git("diff")
+    done = shop.call(*words, "--apply")
+    assert done.exit == 2, done
+    assert "by hand" in done.err
+    assert shop.git("diff") == before
+
+
 def test_a_report_of_what_does_not_happen_is_refused(shop: Shop) -> None:
     report = shop.file("report.md", REPORT.replace("99", "98").replace("split(100, 3)", "split(99, 3)"))
     done = shop.call(
         "reproduce", report, "--repo", ".", "--python", sys.executable, "--out", str(shop.folder)
     )
-    assert done.exit in (1, 3), done
+    assert done.exit == 1, done
     assert "Traceback" not in done.err
 
 
@@ -55,7 +109,7 @@ def test_a_report_in_prose_alone_is_refused(shop: Shop) -> None:
     done = shop.call(
         "reproduce", report, "--repo", ".", "--python", sys.executable, "--out", str(shop.folder)
     )
-    assert done.exit in (1, 3), done
+    assert done.exit == 1, done
     assert "Traceback" not in done.err
 
 

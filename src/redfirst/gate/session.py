@@ -103,7 +103,8 @@ class GateSession:
 
     def __init__(self, settings: GateSettings) -> None:
         self.settings = settings
-        self._environments: dict[str, Environment] = {}
+        #: the environments found so far, by runner
+        self.environments: dict[str, Environment] = {}
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -119,8 +120,8 @@ class GateSession:
 
     def environment(self, runner: str) -> Environment:
         """The environment in which tests of ``runner`` run; found once. Raises EnvironmentFailed, UsageError."""
-        if runner not in self._environments:
-            self._environments[runner] = environment_for(
+        if runner not in self.environments:
+            self.environments[runner] = environment_for(
                 runner,
                 self.settings.repo,
                 self.base,
@@ -129,7 +130,7 @@ class GateSession:
                 sandbox=self.sandbox,
                 log=self.settings.log,
             )
-        return self._environments[runner]
+        return self.environments[runner]
 
     def qualify(self, bundle: TestBundle) -> Qualified:
         """Judge on Base and freeze the canonical bundle if it fails validly there."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from redfirst.core.errors import UsageError
-from redfirst.surfaces.cli.output import print_json, print_lines
+from redfirst.surfaces.cli.output import print_json, print_lines, progress
 from redfirst.surfaces.cli.session import open_session
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def gate(
     verify_receipt: Path | None = typer.Option(
         None, "--verify-receipt", help="Compare a saved verdict's digests."
     ),
+    quiet: bool = typer.Option(False, "--quiet", help="No progress."),
     rerun: bool = typer.Option(False, "--rerun", help="With --verify-receipt: judge again and compare."),
 ) -> int:
     """Parse, judge, print; returns the exit code."""
@@ -72,7 +73,14 @@ def gate(
     loaded = load_bundle(bundle)
     patch = read_input(source_patch, "source patch") if source_patch else None
     session = open_session(
-        repo, base, python=python, sandbox=sandbox, scratch=scratch, limits=limit, repeat=repeat
+        repo,
+        base,
+        python=python,
+        sandbox=sandbox,
+        scratch=scratch,
+        limits=limit,
+        repeat=repeat,
+        log=progress(quiet or as_json),
     )
     if verify_receipt is not None:
         from redfirst.surfaces.cli.receipt import verify

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -103,6 +104,8 @@ def _finish(
     from redfirst.agents.task import Refusal
 
     facts = _run_facts(session)
+    found = {runner: asdict(environment) for runner, environment in session.environments.items()}
+    run.record("environment.json", found)
     if isinstance(result, Refusal):
         record = {
             **facts,
