@@ -103,6 +103,8 @@ KINDS = {
     "import socket; socket.create_connection(('192.0.2.1', 80), 2)": FailureKind.ENVIRONMENT_ERROR,
     "import os; os._exit(0)": FailureKind.CRASH,
     "import pytest; pytest.skip('later')": FailureKind.NOT_RUN,
+    "import atexit, os; atexit.register(os._exit, 7)": FailureKind.REPORT_INVALID,
+    "import atexit, os; atexit.register(os._exit, 0); assert total([1, 2]) == 3": FailureKind.REPORT_INVALID,
     "open('src/shelf/count.py', 'a').write('#'); assert total([1, 2]) == 3": FailureKind.TAMPERING,
     "import subprocess as s; s.run(['sh', '-c', 'echo >> .git/config'])": FailureKind.TAMPERING,
 }
