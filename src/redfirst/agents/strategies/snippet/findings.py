@@ -50,7 +50,12 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Findings, strongest first, and what speaks against every one that was considered but dropped."""
+    """Findings, strongest first, and what speaks against every one that was considered but dropped.
+
+    The findings of different steps are compatible: one test may assert several. ``guards`` have the form of findings
+    but hold on Base: what the report says works and must stay as it is.
+    """
 
     findings: tuple[Finding, ...]
     doubts: tuple[str, ...]
+    guards: tuple[Finding, ...] = ()
