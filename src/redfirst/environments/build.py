@@ -43,7 +43,7 @@ _TOLD_LINES = 12
 
 
 @dataclass(frozen=True, slots=True)
-class _Recipe:
+class Recipe:
     """Everything one build depends on. ``folder``: where it lies, the same path inside and outside."""
 
     project: Project
@@ -81,12 +81,12 @@ def build_environment(
     version = _pretended_version(project, base) if project.scm_version else ""
     key = _key(base, project, python, version)
     folder = Path(os.path.realpath(cache)) / "environments" / "built" / key[:32]
-    recipe = _Recipe(project, python, version, folder)
+    recipe = Recipe(project, python, version, folder)
     if not recipe.marker.is_file():
         with locked(folder):
             if not recipe.marker.is_file():
                 _build(recipe, base, sandbox, cache, log)
-    return _finished(recipe, base.root)
+    return finished(recipe, base.root)
 
 
 def _key(base: PreparedBase, project: Project, python: Interpreter, version: str) -> str:
@@ -123,7 +123,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def _build(
-    recipe: _Recipe,
+    recipe: Recipe,
     base: PreparedBase,
     sandbox: Sandbox,
     cache: Path,
@@ -132,7 +132,7 @@ def _build(
     shutil.rmtree(recipe.folder, ignore_errors=True)
     recipe.venv.mkdir(parents=True)
     log(f"building an environment with Python {recipe.python.version}")
-    variables, binds, path = _surroundings(recipe, base, cache)
+    variables, binds, path = surroundings(recipe, base, cache)
     env = {**variables, "PATH": ":".join(path)}
     workspace = sandbox.fresh(base.tree_dir, mount=FIXED_MOUNT, limits=LIMITS)
     try:
@@ -148,8 +148,8 @@ def _build(
     log("the environment is built")
 
 
-def _surroundings(
-    recipe: _Recipe, base: PreparedBase, cache: Path
+def surroundings(
+    recipe: Recipe, base: PreparedBase, cache: Path
 ) -> tuple[dict[str, str], tuple[Bind, ...], tuple[str, ...]]:
     """Variables, binds and PATH of the build: the only step that sees the user's index settings."""
     settings = pip_settings(os.environ)
@@ -175,7 +175,7 @@ def _surroundings(
 
 def _install(
     workspace: Workspace,
-    recipe: _Recipe,
+    recipe: Recipe,
     env: Mapping[str, str],
     binds: Sequence[Bind],
     log: Callable[[str], None],
@@ -257,7 +257,7 @@ def keep_products(workspace: Workspace, layer: Path) -> bool:
     return kept
 
 
-def _finished(recipe: _Recipe, repo: Path) -> Environment:
+def finished(recipe: Recipe, repo: Path) -> Environment:
     """The value for a complete build. Nothing in it is started outside a sandbox: its files are read."""
     marker = json.loads(recipe.marker.read_bytes())
     sites = tuple(str(path) for path in sorted(recipe.venv.glob("lib/*/site-packages")))
