@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was confirmed: the property that a test may assert, with the words of the report that ask for it."""
+"""What was confirmed: the properties that a test may assert, with the words of the report that ask for them.
+
+How several findings and guards are to be read: every finding is false on Base and every guard is true there. All of
+them hold at once in the world that the report asks for, so one test, or several of one bundle, may assert them
+together, each after its own step; a finding left out makes the test weaker, never wrong. There is at most one
+finding for a step and a kind; where two kinds are about one step (RETURNS and NOT_RAISES), the stronger one says
+all that the other does, and the other is there for a gate that does not qualify the first.
+"""
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 
 
 class Kind(IntEnum):
@@ -16,6 +24,14 @@ class Kind(IntEnum):
     RETURNS = 4  # the reported exception must not be raised, and the stated result must come
     NOT_RAISES = 5  # the reported exception must not be raised
     NOT_VALUE = 6  # not the reported wrong result: the weakest
+
+
+class Strength(StrEnum):
+    """How much of the right result an assertion pins down."""
+
+    EXACT = "exact"  # the whole result: a wrong one cannot pass, but for other inputs
+    PROPERTY = "property"  # something that the right result must have, and others may have as well
+    NOT_THIS = "not-this-value"  # anything but what is reported passes
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +62,39 @@ class Finding:
     since: int = 0
     open_end: bool = False
     example: bool = False
+
+    @property
+    def strength(self) -> Strength:
+        """How much a test of this finding pins down; of several checks the weakest counts."""
+        if self.kind in (Kind.NOT_VALUE, Kind.NOT_RAISES):
+            return Strength.NOT_THIS
+        if self.kind in (Kind.ASSERTS, Kind.RAISES) or not all(
+            is_whole(check.expression) for check in self.checks
+        ):
+            return Strength.PROPERTY
+        return Strength.EXACT
+
+
+def is_whole(expression: str) -> bool:
+    """Whether an expression over ``_`` says what ``_`` is, as a whole: ``_ == 3``, ``repr(_) == 'A(1)'``."""
+    tree = ast.parse(expression, mode="eval").body
+    if not isinstance(tree, ast.Compare) or not isinstance(tree.ops[0], ast.Eq | ast.Is):
+        return False
+    left = tree.left
+    while isinstance(left, ast.Call):
+        inner = left.args[0] if left.args else getattr(left.func, "value", None)
+        if not isinstance(inner, ast.expr) or not _keeps_all(left.func):
+            return False
+        left = inner
+    return isinstance(left, ast.Name) and left.id == "_"
+
+
+def _keeps_all(function: ast.expr) -> bool:
+    """Whether a call keeps what there is to know of its object: its text, or that text without blank ends."""
+    names = ("repr", "str", "strip", "rstrip", "ascii", "list")
+    return (isinstance(function, ast.Name) and function.id in names) or (
+        isinstance(function, ast.Attribute) and function.attr in names
+    )
 
 
 @dataclass(frozen=True, slots=True)
