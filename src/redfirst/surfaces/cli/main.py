@@ -6,6 +6,7 @@ from __future__ import annotations
 import typer
 
 import redfirst
+from redfirst.surfaces.cli import bench as bench_command
 from redfirst.surfaces.cli import doctor as doctor_command
 from redfirst.surfaces.cli import gate as gate_command
 from redfirst.surfaces.cli import reproduce as reproduce_command
@@ -43,6 +44,12 @@ app.command("reproduce", help=reproduce_command.HELP, no_args_is_help=True)(
     guarded(reproduce_command.reproduce)
 )
 app.command("doctor", help=doctor_command.HELP)(guarded(doctor_command.doctor))
+
+bench = typer.Typer(help=bench_command.HELP, no_args_is_help=True, rich_markup_mode=None)
+bench.command("run", help=bench_command.RUN_HELP, no_args_is_help=True)(guarded(bench_command.run))
+bench.command("report", help=bench_command.REPORT_HELP, no_args_is_help=True)(guarded(bench_command.report))
+bench.command("list", help=bench_command.LIST_HELP, no_args_is_help=True)(guarded(bench_command.list_bugs))
+app.add_typer(bench, name="bench")
 
 
 def main() -> None:
