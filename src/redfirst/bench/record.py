@@ -38,8 +38,8 @@ class BugResult:
     """One bug. ``seconds``: of the reproduce step alone, in a warm environment; ``audit_seconds``: of the audit.
 
     ``refusal``: why no test was handed over. ``error``: what kept the bug from being measured; with it nothing
-    else is said. ``balanced_accuracy``: None without a qualified test. ``strength``: what the contract says of
-    itself, if it does. ``run``: the bug's folder, relative to the bench run's.
+    else is said. ``balanced_accuracy``: None without a qualified test. ``strengths``: what the strategy says of its
+    assertions. ``run``: the bug's folder, relative to the bench run's.
     """
 
     instance_id: str
@@ -55,7 +55,7 @@ class BugResult:
     error: str | None = None
     nodes: tuple[str, ...] = ()
     digest: str | None = None
-    strength: str | None = None
+    strengths: tuple[str, ...] = ()
     audit_seconds: float | None = None
     judgements: tuple[Judgement, ...] = ()
     run: str = ""

@@ -61,7 +61,6 @@ def reproduce(dataset: Dataset, instance_id: str, strategy: str, folder: Path, m
         seconds=seconds,
         nodes=tuple(contract.get("test_nodes", ())),
         digest=answer.bundle.digest,
-        strength=_strength(contract),
     )
 
 
@@ -89,8 +88,3 @@ def _keep(
         facts |= {"qualified": True, "kind": answer.verdict.kind, "bundle": answer.bundle.digest}
         run.event("qualified", {"bundle": answer.bundle.digest})
     run.record("run.json", facts)
-
-
-def _strength(contract: dict[str, object]) -> str | None:
-    value = contract.get("strength")
-    return value if isinstance(value, str) else None
