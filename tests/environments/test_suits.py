@@ -75,9 +75,9 @@ SOURCE = ", so tests would not see the checkout's src folder"
 def test_what_speaks_against_an_interpreter(
     project: Project, installed: dict[str, str], own: bool, expected: Fit
 ) -> None:
-    assert fit(_interpreter(pytest="8", **installed), project, own=own, pytest=True) == expected
+    assert fit(_interpreter(pytest="8", **installed), project, own=own, runner="pytest") == expected
 
 
 def test_pytest_must_be_there_where_it_is_used() -> None:
-    assert fit(_interpreter(), Project(), own=False, pytest=True) == Fit(("pytest is not installed in it",))
-    assert fit(_interpreter(), Project(), own=False, pytest=False) == Fit()
+    assert fit(_interpreter(), Project(), own=False, runner="pytest") == Fit(("pytest is not installed in it",))
+    assert fit(_interpreter(), Project(), own=False, runner="unittest") == Fit()

@@ -25,10 +25,10 @@ class SessionGate:
 
     @cached_property
     def runner(self) -> str:
-        """``pytest`` where the project shows it, ``unittest`` where it only has such tests."""
+        """``pytest`` or ``django`` where the project shows it, ``unittest`` where it only has such tests."""
         project = project_of(self._session.base, self._session.settings.cache)
-        if project.uses_pytest:
-            return "pytest"
+        if project.runner != "unittest":
+            return project.runner
         if any(path.endswith(".py") for path in self.base_files()):
             return "unittest" if self._has_unittest() else "pytest"
         raise UsageError("this checkout has no Python code", "the snippet strategy writes Python tests only")

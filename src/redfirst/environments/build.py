@@ -19,6 +19,7 @@ from redfirst.core.environment import Bind, Environment
 from redfirst.core.errors import EnvironmentFailed
 from redfirst.core.limits import Limits
 from redfirst.environments.base_python import base_interpreter
+from redfirst.environments.django_scripts import OWN_SUITE
 from redfirst.environments.installed import read_installed
 from redfirst.environments.interpreter import Interpreter
 from redfirst.environments.mounts import FIXED_MOUNT, Placement, environment_of, place, within
@@ -92,7 +93,7 @@ def build_environment(
 def _key(base: PreparedBase, project: Project, python: Interpreter, version: str) -> str:
     """The content address of a build: metadata, interpreter, and the whole tree where that is compiled."""
     parts = [str(SCHEMA), python.executable, python.version, python.implementation, python.platform, version]
-    parts += [base.tree if project.generates else "", "pytest" if project.uses_pytest else ""]
+    parts += [base.tree if project.generates else "", project.runner if project.runner != "unittest" else ""]
     data: list[bytes] = []
     for folder in (base.tree_dir, base.tree_dir / "requirements"):
         for path in sorted(folder.glob("*")):
@@ -197,7 +198,7 @@ def _install(
 
 def _requirements(project: Project) -> tuple[list[str], list[str]]:
     """pip's arguments: everything declared for tests, and the least that can work."""
-    runner = ["pytest"] if project.uses_pytest else []
+    runner = _runner_needs(project)
     if not project.installable:
         files = [word for name in project.requirement_files for word in ("-r", name)]
         return [*files, *runner] or ["pip"], runner or ["pip"]
@@ -205,6 +206,13 @@ def _requirements(project: Project) -> tuple[list[str], list[str]]:
     named = [name for name in project.requirement_files if name != "requirements.txt"]
     files = [word for name in named for word in ("-r", name)]
     return ["-e", f".{extras}", *project.group_dependencies, *files, *runner], ["-e", ".", *runner]
+
+
+def _runner_needs(project: Project) -> list[str]:
+    """What the runner itself is; a project's own requirements say in which version."""
+    if project.runner == "django" and project.django_script != OWN_SUITE:
+        return ["django"]
+    return ["pytest"] if project.uses_pytest else []
 
 
 def run_step(

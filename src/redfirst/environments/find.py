@@ -78,7 +78,7 @@ def find_environment(
 ) -> Environment:
     """The Python environment in which the tests of ``repo`` run; ``repo`` may lie below the top of ``base``.
 
-    ``runner``: the runner's name where it is known; ``pytest`` asks for pytest whatever the tree says.
+    ``runner``: the runner's name where it is known; what it needs is asked for whatever the tree says.
     Raises UsageError when a named interpreter does not start, EnvironmentFailed when nothing suits and
     nothing could be built.
     """
@@ -89,9 +89,9 @@ def find_environment(
             return _environment(candidate, base.root)
         looked.append(candidate)
     doubtful = [item for item in looked if not item.against]
-    if runner == "pytest":
+    if runner in ("pytest", "django"):
         # a project without tests yet gets the runner that its first test needs
-        project = replace(project, uses_pytest=True)
+        project = replace(project, uses_pytest=runner == "pytest")
     if build:
         try:
             return build_environment(base, project, cache=cache, sandbox=sandbox, log=log)
@@ -159,12 +159,12 @@ def candidates(
         yield _named(named, Path.cwd() if python else base.root, base, project, cache)
         return
     seen: set[str] = set()
-    needs_pytest = runner == "pytest" or (runner is None and project.uses_pytest)
+    wanted = runner or project.runner
     for origin, executable in _places(tuple(dict.fromkeys((repo.absolute(), base.root))), project):
         if executable in seen:
             continue
         seen.add(executable)
-        candidate = _look(origin, executable, base, project, cache, needs_pytest)
+        candidate = _look(origin, executable, base, project, cache, wanted)
         if candidate.interpreter is not None and candidate.interpreter.executable != executable:
             if candidate.interpreter.executable in seen:
                 continue
@@ -195,7 +195,7 @@ def _look(
     base: PreparedBase,
     project: Project,
     cache: Path,
-    pytest: bool,
+    runner: str,
 ) -> Candidate:
     if _committed(executable, base):
         return Candidate(origin, executable, against=("it is a file of the checkout itself",))
@@ -203,7 +203,7 @@ def _look(
     if isinstance(found, str):
         return Candidate(origin, executable, against=(found,))
     placement = place(found, project, base.root)
-    fitness = fit(found, project, own=placement.own is not None, pytest=pytest)
+    fitness = fit(found, project, own=placement.own is not None, runner=runner)
     problems = (placement.problem,) if placement.problem else ()
     return Candidate(
         origin, executable, found.version, (*problems, *fitness.against), fitness.doubts, found, placement

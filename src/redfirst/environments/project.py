@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from redfirst.environments.django_scripts import django_script, python_runner
 from redfirst.environments.legacy import Metadata, read_setup_cfg, read_setup_py
 
 TEST_GROUPS = ("test", "tests", "testing")
@@ -34,7 +35,7 @@ class Project:
     and groups; ``group_dependencies`` those of test and development groups; ``hints`` those of requirements
     files. ``installable``: pip can install it. ``generates``: installing it compiles or writes files in the
     tree. ``importable``: tests can import it from the tree without an installation. ``python``: the
-    interpreter that ``[tool.redfirst]`` names.
+    interpreter that ``[tool.redfirst]`` names. ``django_script``: what starts Django's tests, '' if nothing does.
     """
 
     name: str = ""
@@ -55,6 +56,12 @@ class Project:
     languages: tuple[str, ...] = ()
     python: str = ""
     tools: tuple[str, ...] = ()
+    django_script: str = ""
+
+    @property
+    def runner(self) -> str:
+        """The runner of its Python tests, as far as its files show it."""
+        return python_runner(self.django_script, uses_pytest=self.uses_pytest)
 
 
 def normalise(name: str) -> str:
@@ -102,6 +109,7 @@ def read_project(tree: Path) -> Project:
         languages=_languages(tree, has_python or bool(pyproject) or legacy.installable),
         python=_setting(tree, pyproject),
         tools=_tools(tree, pyproject),
+        django_script=django_script(tree),
     )
 
 

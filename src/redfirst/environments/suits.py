@@ -8,8 +8,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 
+from redfirst.environments.django_scripts import OWN_SUITE
 from redfirst.environments.interpreter import Interpreter
 from redfirst.environments.project import Project, normalise
+
+#: Runners that are distributions of the same name.
+_INSTALLED = ("pytest", "django")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,42 +24,44 @@ class Fit:
     doubts: tuple[str, ...] = ()
 
 
-def fit(interpreter: Interpreter, project: Project, *, own: bool, pytest: bool) -> Fit:
+def fit(interpreter: Interpreter, project: Project, *, own: bool, runner: str) -> Fit:
     """How well the interpreter fits. ``own``: it has an editable installation of this very project.
 
-    ``pytest``: whether the tests need pytest. Declared test extras, requirements files and a flat project
-    that is not installed are doubts only.
+    ``runner``: what the tests run with, and so what must be there. Declared test extras, requirements files
+    and a flat project that is not installed are doubts only.
     """
     installed = dict(interpreter.installed.distributions)
     markers = dict(interpreter.markers)
     against, doubts = [], []
     if not satisfies(interpreter.version, project.requires_python):
         against.append(f"Python {interpreter.version} is not {project.requires_python}")
-    if pytest and "pytest" not in installed:
-        against.append("pytest is not installed in it")
+    if runner in _INSTALLED and runner not in installed:
+        against.append(f"{runner} is not installed in it")
     against.extend(_missing(project.dependencies, installed, markers))
     # Extras may name the project itself, whose own presence is judged apart.
     itself = {normalise(project.name): ""} if project.name else {}
     wanted = (*project.test_dependencies, *project.hints)
     doubts.extend(_missing(wanted, {**itself, **installed}, markers))
     if not own:
-        wrong, doubt = _import_path(project, installed, pytest)
+        wrong, doubt = _import_path(project, installed, runner)
         against.extend(wrong)
         doubts.extend(doubt)
     return Fit(tuple(against), tuple(doubts))
 
 
 def _import_path(
-    project: Project, installed: Mapping[str, str], pytest: bool
+    project: Project, installed: Mapping[str, str], runner: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What follows from the project not being installed editable: (against, doubts)."""
     copied = bool(project.name) and normalise(project.name) in installed
     what = f"a copy of {project.name} is installed in it" if copied else "the project is not installed in it"
     if project.importable or not project.installable:
         return (), ((what,) if copied else ())
+    if runner == "django" and project.django_script == OWN_SUITE:
+        return (f"{what}, so its tests could not import it",), ()
     if project.source_folder:
         return (f"{what}, so tests would not see the checkout's src folder",), ()
-    return (), ((what,) if copied or pytest else ())
+    return (), ((what,) if copied or runner == "pytest" else ())
 
 
 def _missing(requirements: Iterable[str], installed: Mapping[str, str], markers: dict[str, str]) -> list[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from redfirst.core.environment import Environment
 from redfirst.core.errors import CommandRejected
 from redfirst.gate.project import ProjectView
+from redfirst.runners.django_command import ruling_files, wide_labels
 from redfirst.runners.protocol import Selection
 from redfirst.runners.python_command import interpreter_path, wide_selectors
 
@@ -19,13 +20,27 @@ def check_selection(
 ) -> None:
     """Raises CommandRejected: `cd` leaves the checkout, a selector is wider than a node, foreign interpreter."""
     _check_cd(selection.command.cd, tree_dir, project)
-    wide = wide_selectors(selection, project.read)
+    _check_ruling_files(selection, project)
+    wide = wide_selectors(selection, project.read) + (
+        wide_labels(selection, project.read) if selection.runner == "django" else []
+    )
     if wide:
         raise CommandRejected(
             f"selects more than single tests: {', '.join(wide)}", "name each test by its full id"
         )
     if environment is not None:
         _check_interpreter(selection, environment)
+
+
+def _check_ruling_files(selection: Selection, project: ProjectView) -> None:
+    """A script or settings that the command starts with may not come from the test patch."""
+    named = ruling_files(selection) if selection.runner == "django" else ()
+    brought = [path for path in named if path in project.changed and project.policy.is_test(path)]
+    if brought:
+        raise CommandRejected(
+            f"the tests would be started with {brought[0]}, which the patch changes",
+            "name a script and settings that the checkout has",
+        )
 
 
 def _check_cd(folder: str, tree_dir: Path, project: ProjectView) -> None:

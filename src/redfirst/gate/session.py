@@ -24,7 +24,7 @@ from redfirst.core.errors import (
 from redfirst.core.kinds import FailureKind, Outcome
 from redfirst.core.limits import Limits
 from redfirst.core.verdict import Receipt, Verdict
-from redfirst.environments.find import environment_for
+from redfirst.environments.find import environment_for, project_of
 from redfirst.gate.bind import faults_before_run
 from redfirst.gate.bundles import FrozenBundle, freeze
 from redfirst.gate.contract import parse_contract
@@ -44,6 +44,7 @@ from redfirst.patches.policy import (
     policy_for,
 )
 from redfirst.runners.command import parse_command
+from redfirst.runners.django_runner import DjangoRunner
 from redfirst.runners.protocol import Runner, Selection
 from redfirst.runners.registry import recognise, runner_named
 from redfirst.sandbox.protocol import Sandbox
@@ -160,11 +161,17 @@ class GateSession:
         adapter = runner_named(runner)
         draft = ReceiptDraft(self.settings.limits, None)
         try:
-            selection = adapter.run_selection(tuple(nodes))
+            selection = self._selection(adapter, tuple(nodes))
             declared = Declared(tuple(nodes), (), ())
             return self._run(adapter, selection, declared, Tree(self.base, changes), draft)
         except (SandboxError, EnvironmentFailed) as error:
             return draft.seal(_kind_of(error), [str(error)])
+
+    def _selection(self, adapter: Runner, nodes: tuple[str, ...]) -> Selection:
+        """These ids as a command; Django's tests are started by a script that only the tree can tell."""
+        if isinstance(adapter, DjangoRunner):
+            return adapter.run_selection(nodes, project_of(self.base, self.settings.cache).django_script)
+        return adapter.run_selection(nodes)
 
     def bench(self, runner: str, tree: Tree) -> Bench:
         """Everything needed to run commands on ``tree``. Raises SandboxError, EnvironmentFailed."""

@@ -13,7 +13,7 @@ from redfirst.core.errors import CommandRejected
 from redfirst.runners.protocol import Command, Selection
 from redfirst.runners.python_declared import base_name, class_bodies, parsed, split_id
 
-_PYTHON = re.compile(r"python(3(\.\d+)?)?\Z")
+PYTHON = re.compile(r"python(3(\.\d+)?)?\Z")
 _PYTEST = ("pytest", "py.test")
 _STYLES = ("auto", "long", "short", "line", "native", "no")
 _COLORS = ("yes", "no", "auto")
@@ -23,7 +23,7 @@ _PYTEST_LONG = frozenset(
 _PYTEST_SHORT = re.compile(r"-[qvxsl]+\Z")
 _SUMMARY = re.compile(r"-r[A-Za-z]+\Z")
 _UNITTEST_FLAGS = frozenset(("-v", "-q", "-f", "-b", "--locals"))
-_DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*\Z")
+DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*\Z")
 _IDS_ONLY = "name each test by its full id"
 
 
@@ -48,18 +48,19 @@ def invocation(argv: tuple[str, ...]) -> Invocation | None:
     name = posixpath.basename(argv[0])
     if name in _PYTEST:
         return Invocation(argv[0], "pytest", False, (), argv[1:])
-    if not _PYTHON.match(name):
+    if not PYTHON.match(name):
         return None
     for at, word in enumerate(argv[1:], start=1):
         if word == "-m" and argv[at + 1 : at + 2] and argv[at + 1] in ("pytest", "unittest"):
-            options = _interpreter_options(argv[1:at])
+            options = interpreter_options(argv[1:at])
             return Invocation(argv[0], argv[at + 1], True, options, argv[at + 2 :])
         if word in ("-c", "-m") or (not word.startswith("-") and argv[at - 1] not in ("-X", "-W")):
             return None
     return None
 
 
-def _interpreter_options(words: tuple[str, ...]) -> tuple[str, ...]:
+def interpreter_options(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Python's own options as they may stand before a test runner. Raises CommandRejected."""
     rest = list(words)
     while rest:
         word = rest.pop(0)
@@ -130,7 +131,7 @@ def unittest_selection(command: Command, call: Invocation) -> Selection:
     for word in nodes:
         if word.startswith("-"):
             raise CommandRejected(f"unittest option {word} is not allowed", _IDS_ONLY)
-        if not _DOTTED.match(word):
+        if not DOTTED.match(word):
             raise CommandRejected(f"{word} is not a dotted test name", "write module.Class.method")
         if word.count(".") < 2:
             raise CommandRejected(f"{word} selects more than one test", "write module.Class.method")
@@ -168,7 +169,7 @@ def wide_selectors(selection: Selection, read: Callable[[str], bytes | None]) ->
     if selection.runner == "pytest":
         return [node for node in selection.nodes if _names_class(selection.command.cd, node, read)]
     if selection.runner == "unittest":
-        return [node for node in selection.nodes if _is_wide_name(selection.command.cd, node, read)]
+        return [node for node in selection.nodes if is_wide_name(selection.command.cd, node, read)]
     return []
 
 
@@ -191,7 +192,8 @@ def _is_class(text: bytes | None, names: tuple[str, ...]) -> bool:
     return True
 
 
-def _is_wide_name(cd: str, node: str, read: Callable[[str], bytes | None]) -> bool:
+def is_wide_name(cd: str, node: str, read: Callable[[str], bytes | None]) -> bool:
+    """Whether a dotted name, looked up from the folder ``cd``, is that of a class, module or package."""
     parts = node.split(".")
     for count in range(len(parts), 0, -1):
         stem = _joined(cd, "/".join(parts[:count]))

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from redfirst.core.errors import CommandRejected, UsageError
 from redfirst.runners.cargo import CargoRunner
+from redfirst.runners.django_runner import DjangoRunner
 from redfirst.runners.node import NodeRunner
 from redfirst.runners.protocol import Command, Runner, Selection
 from redfirst.runners.pytest_runner import PytestRunner
 from redfirst.runners.unittest_runner import UnittestRunner
 
-RUNNERS: tuple[Runner, ...] = (PytestRunner(), UnittestRunner(), CargoRunner(), NodeRunner())
+RUNNERS: tuple[Runner, ...] = (PytestRunner(), UnittestRunner(), DjangoRunner(), CargoRunner(), NodeRunner())
 
 
 def recognise(command: Command) -> tuple[Runner, Selection]:

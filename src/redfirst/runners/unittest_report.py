@@ -29,6 +29,7 @@ class _Node:
     raised: list[Event] = field(default_factory=list)
     outcomes: list[Event] = field(default_factory=list)
     finished: bool = False
+    started: bool = False
 
 
 def read_report(key: bytes, completed: Completed, project: Project) -> RunReport:
@@ -73,6 +74,7 @@ def _gather(stream: Stream) -> list[_Node]:
             node.outcomes.append(event)
         else:
             node.finished = event.kind == "finish"
+            node.started = node.started or event.kind == "node"
     return list(nodes.values())
 
 
@@ -131,7 +133,9 @@ def _any_failed(nodes: list[_Node], stream: Stream) -> bool:
 
 
 def _contradictions(node: _Node, interrupted: bool) -> list[str]:
-    """A test that raised and is also called a success, or that has no outcome though nothing stopped it."""
+    """A test that raised or never began and is called a success, or that has no outcome though nothing stopped it."""
+    if not node.started and any(event.text("outcome") == PhaseOutcome.PASSED for event in node.outcomes):
+        return [f"{node.node} was reported as passed, but never began"]
     if node.raised and any(event.text("outcome") == PhaseOutcome.PASSED for event in node.outcomes):
         return [f"{node.node} raised, but was also reported as passed"]
     if node.finished and not interrupted and not node.raised and not node.outcomes:

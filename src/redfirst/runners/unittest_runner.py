@@ -60,11 +60,7 @@ class UnittestRunner:
 
     def matches(self, declared: str, node: str) -> bool:
         """Whether both name the same test; one may be seen from a deeper folder than the other."""
-        wanted, parts = declared.split("."), node.split(".")
-        if len(wanted) == 1:
-            return parts[-1] == declared
-        shared = min(len(wanted), len(parts))
-        return wanted[-shared:] == parts[-shared:]
+        return same_dotted(declared, node)
 
     def base_of(self, node: str) -> str:
         """The id itself: subtests belong to their method."""
@@ -75,3 +71,12 @@ class UnittestRunner:
         argv = ("python", "-m", "unittest", *nodes)
         files = tuple(dict.fromkeys("/".join(node.split(".")[:-2]) + ".py" for node in nodes))
         return Selection(self.name, Command(".", (), argv), tuple(nodes), files)
+
+
+def same_dotted(declared: str, node: str) -> bool:
+    """Whether two dotted names may be of one test: a bare name, or one seen from a deeper folder."""
+    wanted, parts = declared.split("."), node.split(".")
+    if len(wanted) == 1:
+        return parts[-1] == declared
+    shared = min(len(wanted), len(parts))
+    return wanted[-shared:] == parts[-shared:]

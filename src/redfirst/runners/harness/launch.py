@@ -29,7 +29,7 @@ def prepare(settings: dict[str, Any], runner: str, arguments: list[str], folder:
     settings["mount"] = _mount(settings["cd"])
     guarded = [settings["mount"], settings.get("prefix"), folder, sys.prefix, sys.base_prefix]
     Witness(channel, guarded).install()
-    kind = "unittest_program" if runner == "unittest" else "pytest_session"
+    kind = {"unittest": "unittest_program", "django": "django_program"}.get(runner, "pytest_session")
     adapter = importlib.import_module(package + "." + kind)
 
     def run() -> None:
@@ -66,7 +66,10 @@ def _disguise(runner: str, arguments: list[str]) -> None:
     """``sys.argv``, ``sys.path`` and ``__main__`` as the plain command has them."""
     main = types.ModuleType("__main__")
     main.__dict__["__builtins__"] = __builtins__
-    if runner == "pytest":
+    if runner == "django":
+        program, main.__file__ = arguments[0], os.path.abspath(arguments[0])
+        sys.path.insert(0, os.path.dirname(main.__file__))
+    elif runner == "pytest":
         script = os.path.join(os.path.dirname(sys.executable), "pytest")
         sys.path.insert(0, os.path.dirname(script))
         program = main.__file__ = script
@@ -78,7 +81,7 @@ def _disguise(runner: str, arguments: list[str]) -> None:
         program = os.path.basename(sys.executable) + " -m unittest"
         if runner != "unittest":
             program = spec.origin if spec is not None and spec.origin else "pytest"
-    sys.argv[:] = [program, *list(arguments)]
+    sys.argv[:] = [program, *(arguments[1:] if runner == "django" else arguments)]
     _kept.append(sys.modules["__main__"])
     sys.modules["__main__"] = main
 

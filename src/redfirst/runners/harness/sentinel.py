@@ -37,15 +37,32 @@ _send = Channel.send
 
 
 class Sentinel:
-    """``mount``: the checkout. ``owned``: our own objects, whose methods nobody may cover."""
+    """``mount``: the checkout. ``owned``, ``classes``: our own objects and classes, whose methods nobody may cover.
 
-    def __init__(self, channel: Channel, mount: str, owned: tuple[object, ...]) -> None:
+    ``modules``: the names of the modules that are watched, as far as they are loaded.
+    """
+
+    def __init__(
+        self,
+        channel: Channel,
+        mount: str,
+        owned: tuple[object, ...],
+        *,
+        classes: tuple[type, ...] = (),
+        modules: tuple[str, ...] = MODULES,
+    ) -> None:
         self._channel = channel
         self._mount = _realpath(mount) + "/"
         self._owned = (*owned, channel)
-        holders = [*_holders(_foreign_modules(self._mount)), *(type(item) for item in self._owned)]
+        foreign = _foreign_modules(modules, self._mount)
+        holders = [*_holders(foreign), *(type(item) for item in self._owned)]
         self._watched = [
             (holder, name, value, _code(value)) for holder in holders for name, value in _members(holder)
+        ]
+        self._watched += [
+            (cls, name, cls.__dict__.get(name), _code(cls.__dict__.get(name)))
+            for cls in classes
+            for name in _inherited(cls)
         ]
         self._told: set[str] = set()
 
@@ -71,9 +88,9 @@ class Sentinel:
             _send(self._channel, "altered", name=name[:300])
 
 
-def _foreign_modules(mount: str) -> Iterator[types.ModuleType]:
+def _foreign_modules(names: tuple[str, ...], mount: str) -> Iterator[types.ModuleType]:
     """Watched modules that are not themselves the project under test."""
-    for name in MODULES:
+    for name in names:
         module = _modules.get(name)
         if module is not None and not _realpath(str(module.__dict__.get("__file__"))).startswith(mount):
             yield module
@@ -89,6 +106,13 @@ def _holders(modules: Iterator[types.ModuleType]) -> Iterator[Any]:
 
 def _members(holder: Any) -> list[tuple[str, object]]:
     return [(name, value) for name, value in list(holder.__dict__.items()) if _code(value) is not None]
+
+
+def _inherited(cls: type) -> list[str]:
+    """Names of all functions of a class, those of its bases included: a subclass covers them by a name of its own."""
+    return [
+        name for base in cls.__mro__[:-1] for name, value in base.__dict__.items() if _code(value) is not None
+    ]
 
 
 def _files(value: object) -> Iterator[str]:

@@ -37,17 +37,18 @@ _realpath = os.path.realpath
 def run(arguments: list[str], settings: dict[str, Any], channel: Channel) -> int:
     """The exit status of ``python -m unittest ARGUMENTS``."""
     channel.send("runner", name="unittest", version=".".join(map(str, sys.version_info[:2])))
-    _Result.sentinel = Sentinel(channel, settings["mount"], ())
+    runner = observed_runner(channel)
+    watch_result(runner, channel, settings)
     if settings["collect_only"]:
-        _import_files(settings, channel)
-        channel.send_list("available", _available(settings))
+        import_files(settings, channel)
+        channel.send_list("available", available(settings))
         return 0
     try:
         unittest.main(
             module=None,
             argv=[sys.argv[0], *list(arguments)],
-            testRunner=_runner_for(channel),
-            testLoader=_Loader(settings, channel),
+            testRunner=runner,
+            testLoader=Loader(settings, channel),
         )
     except SystemExit as end:
         return int(end.code) if isinstance(end.code, (int, bool)) else int(end.code is not None)
@@ -63,17 +64,17 @@ def identity(test: Any) -> str:
     return str(test)[:1000]
 
 
-def _flat(suite: Any) -> list[Any]:
+def flat(suite: Any) -> list[Any]:
     if isinstance(suite, unittest.BaseTestSuite):
-        return [test for part in suite for test in _flat(part)]
+        return [test for part in suite for test in flat(part)]
     return [suite]
 
 
-def _is_placeholder(test: Any) -> bool:
+def is_placeholder(test: Any) -> bool:
     return type(test).__name__ == "_FailedTest" and type(test).__module__ == "unittest.loader"
 
 
-class _Loader(unittest.TestLoader):
+class Loader(unittest.TestLoader):
     """Tells why a name could not be loaded, then goes on as unittest does."""
 
     def __init__(self, settings: dict[str, Any], channel: Channel) -> None:
@@ -89,7 +90,7 @@ class _Loader(unittest.TestLoader):
             record = describe(error)
             self._channel.send(kind, of=name, raised=record, text=record["message"][:500])
             raise
-        if any(_is_placeholder(test) for test in _flat(tests)):
+        if any(is_placeholder(test) for test in flat(tests)):
             self._tell_missing(name)
         return tests
 
@@ -102,16 +103,16 @@ class _Loader(unittest.TestLoader):
 
     def loadTestsFromNames(self, names: Any, module: Any = None) -> Any:  # noqa: N802
         suite = super().loadTestsFromNames(names, module)
-        tests = _flat(suite)
+        tests = flat(suite)
         if self._settings["shuffle"] and len(tests) > 1:
             before = list(tests)
             random.Random(self._settings["seed"]).shuffle(tests)
             if tests == before:
                 tests.reverse()
             suite = self.suiteClass(tests)
-        real = [identity(test) for test in tests if not _is_placeholder(test)]
+        real = [identity(test) for test in tests if not is_placeholder(test)]
         self._channel.send_list("selected", real)
-        self._channel.send_list("available", _available(self._settings))
+        self._channel.send_list("available", available(self._settings))
         return suite
 
 
@@ -132,7 +133,7 @@ def _import_error(name: str) -> BaseException | None:
     return None
 
 
-def _import_files(settings: dict[str, Any], channel: Channel) -> None:
+def import_files(settings: dict[str, Any], channel: Channel) -> None:
     """Import the patched files under the first dotted name that leads to them."""
     for path in settings["patched"]:
         whole = _realpath(os.path.join(settings["mount"], path))
@@ -155,7 +156,7 @@ def _imports(name: str, path: str, channel: Channel) -> bool:
     return True
 
 
-def _available(settings: dict[str, Any]) -> list[str]:
+def available(settings: dict[str, Any]) -> list[str]:
     """Ids of all tests of the loaded modules whose file is among the patched."""
     files = {_realpath(os.path.join(settings["mount"], path)) for path in settings["patched"]}
     found: dict[str, None] = {}
@@ -176,7 +177,7 @@ def _is_own(cls: type) -> bool:
     return not cls.__module__.startswith("unittest.")
 
 
-class _Result(unittest.TextTestResult):
+class Result(unittest.TextTestResult):
     """Tells each outcome before unittest's own bookkeeping sees it."""
 
     channel: Channel
@@ -184,13 +185,13 @@ class _Result(unittest.TextTestResult):
 
     def startTest(self, test: Any) -> None:  # noqa: N802
         self.sentinel.check()
-        if not _is_placeholder(test):
+        if not is_placeholder(test):
             self.channel.send("node", id=identity(test))
         _original["startTest"](self, test)
 
     def stopTest(self, test: Any) -> None:  # noqa: N802
         self.sentinel.check()
-        if not _is_placeholder(test):
+        if not is_placeholder(test):
             self.channel.send("finish", id=identity(test))
         _original["stopTest"](self, test)
 
@@ -224,7 +225,7 @@ class _Result(unittest.TextTestResult):
         _original["addUnexpectedSuccess"](self, test)
 
     def _tell(self, test: Any, err: Any) -> None:
-        if _is_placeholder(test):
+        if is_placeholder(test):
             return
         raised = describe(err[1], err[2])
         if _is_holder(test):
@@ -240,10 +241,16 @@ class _Result(unittest.TextTestResult):
             self.channel.send("outcome", id=name, outcome=outcome, reason=str(reason)[:500])
 
 
-def _runner_for(channel: Channel) -> Any:
+def observed_runner(channel: Channel) -> Any:
     """A runner class whose results tell ``channel``."""
-    result = type("Result", (_Result,), {"channel": channel})
+    result = type("Result", (Result,), {"channel": channel})
     return type("Runner", (unittest.TextTestRunner,), {"resultclass": result})
+
+
+def watch_result(runner: Any, channel: Channel, settings: dict[str, Any]) -> None:
+    """From now on the results of ``runner`` look at each test's bounds for functions that were replaced."""
+    result = runner.resultclass
+    result.sentinel = Sentinel(channel, settings["mount"], (), classes=(runner, result))
 
 
 def _method(test: Any) -> Any:

@@ -109,7 +109,7 @@ def examine(
     suites = tuple(
         _suite(runner, repo, base, python, cache, sandbox, build, log) for runner in _runners(project)
     )
-    chosen = suites[0].environment if suites and suites[0].runner in ("pytest", "unittest") else ""
+    chosen = suites[0].environment if suites and suites[0].runner in ("pytest", "unittest", "django") else ""
     return replace(
         empty,
         guarantees=tuple(sandbox.guarantees()),
@@ -147,8 +147,7 @@ def _tool(name: str, option: str) -> Tool:
 
 def _runners(project: Project) -> tuple[str, ...]:
     """Which runners the checkout plainly has; Python's first."""
-    python = "pytest" if project.uses_pytest else "unittest"
-    names = {"python": python, "rust": "cargo", "node": "node"}
+    names = {"python": project.runner, "rust": "cargo", "node": "node"}
     return tuple(names[language] for language in project.languages)
 
 
@@ -200,13 +199,16 @@ def _suite(
     )
     if runner == "node":
         return replace(suite, told="node has no way to collect without running")
-    return _collected(suite, environment, base, sandbox)
+    script = project_of(base, cache).django_script if runner == "django" else ""
+    return _collected(suite, environment, base, sandbox, script)
 
 
-def _collected(suite: Suite, environment: Environment, base: PreparedBase, sandbox: Sandbox) -> Suite:
+def _collected(
+    suite: Suite, environment: Environment, base: PreparedBase, sandbox: Sandbox, script: str
+) -> Suite:
     limits = Limits()
     collector = Bind(str(collect_suite_path()), _COLLECTOR)
-    argv = [environment.python or "", _COLLECTOR, suite.runner]
+    argv = [environment.python or "", _COLLECTOR, suite.runner, *([script] if script else [])]
     if suite.runner == "cargo":
         argv = ["cargo", "test", "--no-run", "--offline", "--quiet"]
     workspace = sandbox.fresh(
