@@ -29,13 +29,14 @@ def import_folders(gate: Gate) -> tuple[str, ...]:
 def packages(gate: Gate) -> tuple[str, ...]:
     """Top-level modules and packages of the project, biggest first; tests and tools are left out."""
     found: dict[str, int] = {}
-    for path in gate.base_files():
-        for folder in import_folders(gate):
+    folders, known = import_folders(gate), frozenset(gate.base_files())
+    for path in sorted(known):
+        for folder in folders:
             inside = path.removeprefix(f"{folder}/") if folder else path
             if folder and inside == path:
                 continue
             match = re.match(r"([A-Za-z_]\w*)(?:/.*)?\.py$", inside)
-            if match and ("/" not in inside or _is_package(gate, folder, match.group(1))):
+            if match and ("/" not in inside or _is_package(known, folder, match.group(1))):
                 found[match.group(1)] = found.get(match.group(1), 0) + 1
     names = [name for name in found if name.lower() not in _NOT_PACKAGES and not name.startswith("test_")]
     own = [
@@ -51,13 +52,9 @@ def owns(gate: Gate, module: str) -> bool:
     return any(pattern.search(path) and not gate.is_test(path) for path in gate.base_files())
 
 
-def _is_package(gate: Gate, folder: str, name: str) -> bool:
+def _is_package(known: frozenset[str], folder: str, name: str) -> bool:
     prefix = f"{folder}/" if folder else ""
-    return f"{prefix}{name}/__init__.py" in _known(gate)
-
-
-def _known(gate: Gate) -> frozenset[str]:
-    return frozenset(gate.base_files())
+    return f"{prefix}{name}/__init__.py" in known
 
 
 def _configured(gate: Gate) -> Iterable[str]:
