@@ -23,8 +23,8 @@ from redfirst.environments.build import (
     run_step,
     surroundings,
 )
+from redfirst.environments.find import project_of
 from redfirst.environments.mounts import FIXED_MOUNT
-from redfirst.environments.project import read_project
 from redfirst.patches.base import PreparedBase
 from redfirst.sandbox.protocol import Sandbox
 
@@ -57,7 +57,7 @@ def build_pinned(
     The requirements come with what they name and nothing else decides: the project is installed without its
     dependencies. Raises EnvironmentFailed with the last lines of pip's output, and SandboxError.
     """
-    project = read_project(base.tree_dir)
+    project = project_of(base, cache)
     python = base_interpreter(project, base, cache)
     parts = [str(SCHEMA), python.executable, python.version, python.platform, base.tree, pins.install]
     parts += [*pins.requirements, *(f"{name}={value}" for name, value in pins.variables)]
