@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -103,6 +103,10 @@ def _key(base: PreparedBase, project: Project, python: Interpreter, version: str
                 and (folder.name == "requirements" or _METADATA.fullmatch(path.name))
             ):
                 data += [path.name.encode(), path.read_bytes()]
+    for name in project.requirement_files:
+        with suppress(OSError):
+            data += [name.encode(), (base.tree_dir / name).read_bytes()]
+    parts += [*project.group_dependencies, *project.extras]
     # Without metadata of its own the layout of the tree decides what an installer finds.
     layout = sorted(path.name for path in base.tree_dir.iterdir() if path.is_dir())
     return digest(*(part.encode() for part in (*parts, *layout)), *data)
@@ -181,7 +185,7 @@ def _install(
     binds: Sequence[Bind],
     log: Callable[[str], None],
 ) -> list[str]:
-    """Install the project with all that its tests declare, or with the runner alone if that fails."""
+    """Install the project with all that its tests declare, or with what of that can be had one by one."""
     pip = [str(recipe.venv / "bin" / "python"), "-m", "pip", "install", "--progress-bar", "off"]
     full, least = _requirements(recipe.project)
     log("installing " + " ".join(full))
@@ -190,10 +194,37 @@ def _install(
     except EnvironmentFailed:
         if full == least:
             raise
-        log("the test requirements cannot be installed; installing the project and its runner alone")
+        log("the test requirements cannot be installed together; installing them one by one")
         run_step(workspace, [*pip, *least], env, binds)
-        return ["its declared test requirements could not be installed"]
+        return _one_by_one(workspace, recipe, [*pip, "--prefer-binary"], env, binds)
     return []
+
+
+def _one_by_one(
+    workspace: Workspace,
+    recipe: Recipe,
+    pip: Sequence[str],
+    env: Mapping[str, str],
+    binds: Sequence[Bind],
+) -> list[str]:
+    """Install each declared test requirement that can be had; a note on those that cannot."""
+    project, missing = recipe.project, []
+    extras = [f"-e .[{name}]" for name in project.extras]
+    lines = [line for name in project.requirement_files for line in _lines_of(workspace, name)]
+    for text in dict.fromkeys((*extras, *project.group_dependencies, *lines)):
+        words = text.split(" ", 1) if text.startswith("-e ") else [text]
+        try:
+            run_step(workspace, [*pip, *words], env, binds)
+        except EnvironmentFailed:
+            missing.append(text)
+    return [f"these could not be installed: {', '.join(missing)[:500]}"] if missing else []
+
+
+def _lines_of(workspace: Workspace, path: str) -> list[str]:
+    """The plain requirements of a file; options and includes are left out."""
+    text = (workspace.read(path, limit=1 << 20) or b"").decode("utf-8", "replace")
+    lines = (re.split(r"\s#|\s--|\s*\\$", line)[0].strip() for line in text.splitlines())
+    return [line for line in lines if re.match(r"[A-Za-z0-9]", line)]
 
 
 def _requirements(project: Project) -> tuple[list[str], list[str]]:

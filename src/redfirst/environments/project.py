@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from redfirst.environments.django_scripts import django_script, python_runner
+from redfirst.environments.django_scripts import OWN_SUITE, django_script, python_runner
 from redfirst.environments.legacy import Metadata, read_setup_cfg, read_setup_py
+from redfirst.environments.sessions import Sessions, read_sessions
 
 TEST_GROUPS = ("test", "tests", "testing")
 BUILD_GROUPS = (*TEST_GROUPS, "dev")
@@ -31,11 +32,12 @@ _READ_LIMIT = 1 << 20
 class Project:
     """Static facts about the tree of one checkout.
 
-    ``dependencies`` are requirement texts that must be there; ``test_dependencies`` those of test extras
-    and groups; ``group_dependencies`` those of test and development groups; ``hints`` those of requirements
-    files. ``installable``: pip can install it. ``generates``: installing it compiles or writes files in the
-    tree. ``importable``: tests can import it from the tree without an installation. ``python``: the
-    interpreter that ``[tool.redfirst]`` names. ``django_script``: what starts Django's tests, '' if nothing does.
+    ``dependencies`` are requirement texts that must be there; ``test_dependencies`` those of test extras and
+    groups; ``group_dependencies`` those of test and development groups or, where nothing else is declared, those
+    of tox, nox and hatch; ``hints`` those of requirements files and of these. ``installable``: pip can install
+    it. ``generates``: installing it compiles or writes files in the tree. ``importable``: tests can import it
+    from the tree without an installation. ``python``: the interpreter that ``[tool.redfirst]`` names.
+    ``django_script``: what starts Django's tests, '' if nothing does.
     """
 
     name: str = ""
@@ -90,17 +92,23 @@ def read_project(tree: Path) -> Project:
     pythonpath = _pythonpath(tree, pytest_settings)
     source_folder = _has_modules(tree / "src")
     uses_pytest, has_python = _scan(tree)
+    chosen = tuple(name for name in extras if normalise(name) in BUILD_GROUPS)
+    files, grouped = _requirement_files(tree), _chosen({}, groups, BUILD_GROUPS)
+    declared = chosen or grouped or set(files) - {"requirements.txt"}
+    sessions = Sessions() if declared else read_sessions(tree)
+    script = django_script(tree)
+    uses_pytest = uses_pytest or bool(pytest_settings) or _pytest_configured(tree) or sessions.pytest
     return Project(
         name=str(table.get("name") or poetry.get("name") or legacy.name),
         version=str(table.get("version") or poetry.get("version") or legacy.version),
         requires_python=str(table.get("requires-python") or poetry_python or legacy.requires_python),
         dependencies=(*_texts(table.get("dependencies")), *poetry_needs, *legacy.dependencies),
         test_dependencies=_chosen(extras, groups, TEST_GROUPS),
-        group_dependencies=_chosen({}, groups, BUILD_GROUPS),
-        extras=tuple(name for name in extras if normalise(name) in BUILD_GROUPS),
-        hints=_hints(tree),
-        requirement_files=_requirement_files(tree),
-        uses_pytest=uses_pytest or bool(pytest_settings) or _pytest_configured(tree),
+        group_dependencies=grouped or sessions.requirements,
+        extras=chosen or tuple(name for name in sessions.extras if name in extras),
+        hints=(*_hints(tree), *sessions.requirements),
+        requirement_files=tuple(dict.fromkeys((*files, *sessions.files))),
+        uses_pytest=uses_pytest and script != OWN_SUITE,
         source_folder=source_folder,
         importable=_importable(tree, pythonpath, source_folder),
         installable=bool(table or poetry or pyproject.get("build-system")) or legacy.installable,
@@ -109,7 +117,7 @@ def read_project(tree: Path) -> Project:
         languages=_languages(tree, has_python or bool(pyproject) or legacy.installable),
         python=_setting(tree, pyproject),
         tools=_tools(tree, pyproject),
-        django_script=django_script(tree),
+        django_script=script,
     )
 
 
