@@ -109,3 +109,4 @@ def test_a_summary_by_hand() -> None:
     assert (found.over_fail_to_pass.value, found.over_qualified.value) == (1.0, 0.625)
     assert found.over_all.value == pytest.approx((1.0 + 0.25 + 0.5 + 0.0) / 4)
     assert (found.refusals, found.errors, found.undecided, found.median_seconds) == (1, 1, 1, 2.0)
+    assert found.median_seconds_qualified == 2.0

@@ -69,6 +69,7 @@ class Summary:
     errors: int
     undecided: int
     median_seconds: float | None
+    median_seconds_qualified: float | None
 
 
 def is_fail_to_pass(judgements: Sequence[Judgement]) -> bool:
@@ -127,7 +128,6 @@ def summarise(results: Sequence[BugResult]) -> Summary:
     total = len(results)
     qualified = [item for item in results if item.qualified]
     passing = [item for item in qualified if item.fail_to_pass]
-    times = [item.seconds for item in results if item.seconds is not None and item.error is None]
     return Summary(
         bugs=total,
         qualified=rate(len(qualified), total),
@@ -139,8 +139,14 @@ def summarise(results: Sequence[BugResult]) -> Summary:
         refusals=sum(item.refusal is not None for item in results),
         errors=sum(item.error is not None for item in results),
         undecided=sum(len(item.undecided) for item in qualified),
-        median_seconds=statistics.median(times) if times else None,
+        median_seconds=_median([item for item in results if item.error is None]),
+        median_seconds_qualified=_median(qualified),
     )
+
+
+def _median(results: Sequence[BugResult]) -> float | None:
+    times = [item.seconds for item in results if item.seconds is not None]
+    return statistics.median(times) if times else None
 
 
 def _worth(result: BugResult) -> float:

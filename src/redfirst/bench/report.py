@@ -36,7 +36,7 @@ def totals(summary: Summary) -> list[str]:
         f"refused {summary.refusals}, errors {summary.errors}, undecided judgements {summary.undecided}",
     ]
     if summary.median_seconds is not None:
-        lines.append(f"seconds to reproduce, median {summary.median_seconds:.1f}")
+        lines.append(f"seconds to reproduce, median {summary.median_seconds:.1f}{_of_qualified(summary)}")
     return lines
 
 
@@ -86,6 +86,11 @@ def _is_odd(patch: str, answer: Answer) -> bool:
     if patch in ("gold", "correct"):
         return answer is not Answer.ACCEPTED
     return answer is Answer.UNDECIDED
+
+
+def _of_qualified(summary: Summary) -> str:
+    found = summary.median_seconds_qualified
+    return "" if found is None else f" (of the qualified {found:.1f})"
 
 
 def _rate(rate: Rate) -> str:

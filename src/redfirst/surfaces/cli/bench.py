@@ -69,7 +69,9 @@ def run(
     out: Path = typer.Option(..., "--out", metavar="RUN", help="Folder of the results, made or resumed."),
     strategy: str = typer.Option("snippet", "--strategy", help="snippet: without a model."),
     only: list[str] = ONLY,
-    jobs: int = typer.Option(0, "--jobs", min=0, help="Bugs at a time (default: half of the processors)."),
+    jobs: int = typer.Option(
+        0, "--jobs", min=0, show_default="half of the processors", help="Bugs at a time."
+    ),
     timeout: float = typer.Option(
         900, "--timeout", min=1, help="Seconds for reproducing one bug, and for auditing it."
     ),
