@@ -5,12 +5,104 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Sequence
 
-from redfirst.agents.strategies.snippet.claims import is_literal
+from redfirst.agents.strategies.snippet.claims import Claim, is_literal
 from redfirst.agents.strategies.snippet.compare import alike, literal_type
 from redfirst.agents.strategies.snippet.probe import Value
+from redfirst.agents.strategies.snippet.wishes import How
 
 _NUMBERS = (int, float, complex)
+_SIZED = ("builtins.list", "builtins.tuple", "builtins.dict", "builtins.set", "builtins.frozenset")
+
+
+def wished(
+    claim: Claim,
+    text: str,
+    value: Value,
+    tree: ast.stmt | None,
+    *,
+    names: frozenset[str],
+    printed: bool,
+    sure: bool,
+) -> str | None:
+    """An expression over ``_`` for what a claim says of a result, or None where its words do not settle it.
+
+    ``text``: the claim's value, or one of those that it lists. ``tree``: the statement that gave ``value``.
+    """
+    if claim.how is How.IS:
+        return equality(text, value, names=names, printed=printed, sure=sure)
+    if claim.how is How.LENGTH:
+        return _length(text, value)
+    if claim.how in (How.CONTAINS, How.LACKS):
+        return _holding(text, value, "in" if claim.how is How.CONTAINS else "not in")
+    if claim.how is How.TRUTH:
+        return f"_ is {text}" if value.type == "builtins.bool" else None
+    if claim.how is How.TYPE:
+        return f"isinstance(_, {text})" if value.type != f"builtins.{text}" else None
+    return _same(claim, text, tree)
+
+
+def _length(text: str, value: Value) -> str | None:
+    if value.type in ("builtins.int", "builtins.float"):
+        return f"_ == {text}"
+    return f"len(_) == {text}" if value.type in _SIZED else None
+
+
+def _holding(text: str, value: Value, sign: str) -> str | None:
+    """What must be found in a text or among the items of a container, or must not."""
+    wanted = text.strip()
+    if not wanted or "..." in wanted or "…" in wanted:
+        return None
+    literal = ast.literal_eval(wanted) if is_literal(wanted) else wanted
+    if value.text is not None:
+        return f"{str(literal)!r} {sign} _"
+    if value.type not in _SIZED or isinstance(literal, list | dict | set):
+        return None
+    return f"{literal!r} {sign} _"
+
+
+def _same(claim: Claim, text: str, tree: ast.stmt | None) -> str | None:
+    """A result that is to be like that of other code, or like what went in."""
+    call = tree.value if isinstance(tree, ast.Expr | ast.Assign) else None
+    if (
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id == "print"
+        and call.args
+    ):
+        call = call.args[0]
+    if not isinstance(call, ast.Call):
+        return None
+    if claim.how is How.UNCHANGED:
+        single = len(call.args) == 1 and not call.keywords and is_literal(ast.unparse(call.args[0]))
+        return f"_ == {ast.unparse(call.args[0])}" if single else None
+    try:
+        other = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    if not isinstance(other, ast.Call) or ast.unparse(other.func) != ast.unparse(call.func):
+        return None
+    return f"_ == {ast.unparse(other)}"
+
+
+def by_form(text: str, neighbours: Sequence[Value]) -> str | None:
+    """A comparison of reprs for an object that never came out, where a neighbour's repr has the stated form."""
+    form = _form(text)
+    if form is None or not any(_form(value.repr) == form and value.stable for value in neighbours):
+        return None
+    return f"repr(_) == {text.strip()!r}"
+
+
+def _form(text: str) -> tuple[str, int, tuple[str, ...]] | None:
+    """The constructor that a repr shows, and its arguments without their values."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    if not isinstance(tree, ast.Call) or ast.unparse(tree) != text.strip():
+        return None
+    return ast.unparse(tree.func), len(tree.args), tuple(keyword.arg or "" for keyword in tree.keywords)
 
 
 def equality(

@@ -5,20 +5,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-
-class Role(StrEnum):
-    """What a stated value is in the eyes of the reporter."""
-
-    EXPECTED = "expected"
-    ACTUAL = "actual"
-    UNWANTED = "unwanted"
-    EXPECTED_RAISE = "expected raise"
-    ACTUAL_RAISE = "actual raise"
-    SHOWN = "shown"  # a bare result beside the code: nobody says whether it is good
+from redfirst.agents.strategies.snippet.cues import Role, cues_in
+from redfirst.agents.strategies.snippet.wishes import How, wish_after
 
 
 class Mark(StrEnum):
@@ -34,7 +25,9 @@ class Claim:
     """One stated value. ``value`` as written, without its backticks; ``code``: it stood in backticks.
 
     ``evidence``: the sentence; ``before``/``after``: what it says around the value; ``hedged``: it is not sure.
-    ``message``: of an exception, '' if none is stated.
+    ``message``: of an exception, '' if none is stated. ``how``: in which way the value is meant. ``scope``: what the
+    sentence says right behind the value of the case that it is about: "for the first call". ``lasting``: it is said to
+    be so already and to have to stay.
     """
 
     role: Role
@@ -46,6 +39,13 @@ class Claim:
     after: str = ""
     hedged: bool = False
     message: str = ""
+    how: How = How.IS
+    lasting: bool = False
+
+    @property
+    def scope(self) -> str:
+        match = _SCOPE.match(self.after)
+        return match.group(1).strip() if match else ""
 
     @property
     def listed(self) -> tuple[str, ...]:
@@ -65,46 +65,10 @@ class Claim:
 _MAX_SENTENCE = 1_500
 _MAX_LITERAL = 300
 _MAX_CLAIMS = 8
-_ADVERBS = (
-    r"(?:also|still|just|instead|rather|really|then|simply|clearly|always|both|all|now|only|actually|in fact|"
-    r"indeed)"
-)
-_GIVE = (
-    r"(?:be(?:en)?(?: equal to)?|return(?:ed)?|give(?:n)?|print(?:ed)?|output|yield(?:ed)?|produce[d]?|equal|"
-    r"evaluate[d]? to|result(?:ed)? in|read|become|show|say|raise[d]?|throw|fail with|end in|render(?: as)?)"
-)
 _EXCEPTION = re.compile(
     r"`{0,2}((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Exit|Iteration|Interrupt))\b`{0,2}"
     r"(?::\s*([^`]+?)(?=`|$))?"
 )
-_NOUN = r"(?:output|result|value|behaviou?r|outcome|answer|return value|results)"
-_CUES: tuple[tuple[Role, re.Pattern[str]], ...] = tuple(
-    (role, re.compile(pattern, re.IGNORECASE))
-    for role, pattern in (
-        (Role.UNWANTED, rf"\b(?:should|must|ought)(?:n't| not)(?: to)? (?:{_ADVERBS} )*(?:have )?{_GIVE}\b"),
-        (Role.UNWANTED, r"\b(?:did(?:n't| not)|would(?:n't| not)|never) expect\b"),
-        (
-            Role.EXPECTED,
-            rf"\b(?:should|must|ought to|supposed to) (?:{_ADVERBS} )*(?:have )?(?:{_ADVERBS} )*{_GIVE}\b",
-        ),
-        (Role.EXPECTED, rf"\bwould (?:{_ADVERBS} )*(?:have )?expect(?:ed)?\b"),
-        (Role.EXPECTED, rf"(?<!un)(?<!as )\bexpect(?:ed|ing|s)?\b(?: {_NOUN})?"),
-        (Role.EXPECTED, rf"\b(?:correct|right|proper) {_NOUN} (?:is|was|would be|should be)\b"),
-        (Role.EXPECTED, rf"\bused to {_GIVE}\b"),
-        (Role.EXPECTED, r"\b\d+\.\d+(?:\.\w+)* (?:gave|returned|printed|produced|yielded)\b"),
-        (Role.ACTUAL, rf"\bactual(?:ly)?\b(?: {_NOUN})?"),
-        (Role.ACTUAL, rf"\b(?:I|we|you) (?:{_ADVERBS} )*(?:get|got|see|saw|am getting)\b"),
-        (Role.ACTUAL, rf"\b(?:but|and|it|this|that|which|call) (?:{_ADVERBS} )*(?:got|is|was|gets?)\b"),
-        (
-            Role.ACTUAL,
-            r"\b(?:got|returns?|returned|gives?|gave|prints?|printed|yields?|yielded|outputs|produces?|produced|shows?|"
-            r"results in|evaluates to|becomes|turns (?:\S+ )?into|raises?|raised|throws?|threw|"
-            r"(?:fails?|failed|crash(?:es|ed)?|dies|died|breaks?|blows up|errors?(?: out)?|aborts|ends|ends up) "
-            r"(?:with|in))",
-        ),
-    )
-)
-_INSTEAD = re.compile(r"\b(?:instead of|rather than)\b", re.IGNORECASE)
 _FILLER = re.compile(
     r"\s*(?:[:=,]|->|=>|\bthat\b|\bit\b|\bthis\b|\bthem\b|\bthe\b|\ban?\b|\bto\b|\bbe\b|\bis\b|\bwas\b|\bare\b|\bof\b|"
     r"\bsee\b|\bget\b|\bgetting\b|\breturn(?:s|ed|ing)?\b|\bgive[sn]?\b|\bprint(?:s|ed|ing)?\b|\bhave\b|\bresult\b|\boutput\b|"
@@ -121,6 +85,14 @@ _ENDING = re.compile(
     r"\s*(?:$|[.,;!?)\]\u2013\u2014\"]|-\s|\((?!\w*\))|(?:and|but|or|instead|not|rather|as|like|here|for|in|when|because|since|with|if|"
     r"again|too|though|so|which|while|where|now|today|then|at|on|from|before|after|either|on both)\b)"
 )
+_LASTING = re.compile(
+    r"\b(?:still|stay|remain|keep|continue|of course|as before|already|go on|unaffected|obviously)\b",
+    re.IGNORECASE,
+)
+_SCOPE = re.compile(
+    r"\s*,?\s*\(?((?:for|with|on|in|at|after|when|if)\s+(?:`[^`]*`|[^,.;:`()]){1,60}?)\s*"
+    r"(?=[,.;:)]|\band\b|\bbut\b|\binstead\b|$)"
+)
 _SPAN = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 
 
@@ -130,32 +102,47 @@ def claims_in(text: str, line: int) -> tuple[Claim, ...]:
     masked = _SPAN.sub(lambda match: "\0" * len(match.group(0)), text)
     found: list[Claim] = []
     reached = 0
-    for role, start, end in _cues(masked):
-        if start < reached or len(found) >= _MAX_CLAIMS:
+    for cue in cues_in(masked):
+        if cue.start < reached or len(found) >= _MAX_CLAIMS:
             continue
-        value = _value_after(text, masked, end)
+        value = _value_after(text, masked, cue.end) or _wished(text, cue.end)
         if value is None:
             continue
-        claim = _claim(_role_of(role, text[:start], found), text, line, start, end, value)
-        if role is None and found:
-            claim = replace(
-                claim, before=found[-1].before
-            )  # "gives 1 instead of 2": both are about one thing
+        if cue.how is not How.IS:
+            value = replace(value, how=cue.how)
+        claim = _claim(_role_of(cue.role, text[: cue.start], found), text, line, cue.start, cue.end, value)
+        if cue.role is None and found:
+            # "gives 1 instead of 2": both are about one thing
+            claim = replace(claim, before=found[-1].before)
         found.append(claim)
         reached = value.end
+        for other in _continued(text, masked, claim, line):
+            found.append(other)
+            reached = len(text) - len(other.after)
     return tuple(found)
 
 
-def _cues(masked: str) -> Iterator[tuple[Role | None, int, int]]:
-    """All cues by position; None is ``instead of``, whose role depends on what stands before."""
-    found: list[tuple[int, int, Role | None]] = []
-    for cue, pattern in _CUES:
-        for match in pattern.finditer(masked):
-            if not any(start <= match.start() < end for start, end, _ in found):
-                found.append((match.start(), match.end(), cue))
-    found += [(match.start(), match.end(), None) for match in _INSTEAD.finditer(masked)]
-    for start, end, role in sorted(found, key=lambda item: item[:2]):
-        yield role, start, end
+def _wished(text: str, at: int) -> _Found | None:
+    """A property in words in the place of a value."""
+    wish = wish_after(text, at)
+    return _Found(wish.value, wish.end, True, text[at : wish.end], how=wish.how) if wish else None
+
+
+def _continued(text: str, masked: str, claim: Claim, line: int) -> list[Claim]:
+    """The other values of "`A` for the first call and `B` for the second"."""
+    found: list[Claim] = []
+    while claim.scope:
+        at = len(text) - len(claim.after)
+        scoped = _SCOPE.match(text, at)
+        joined = re.compile(r"\s*(?:,\s*and|,|and)\s+").match(text, scoped.end()) if scoped else None
+        value = _value_after(text, masked, joined.end()) if joined else None
+        if not joined or value is None or value.exception:
+            break
+        claim = _claim(claim.role, text, line, joined.start(), joined.end(), value)
+        if not claim.scope:
+            break
+        found.append(claim)
+    return found
 
 
 def _role_of(role: Role | None, before: str, found: list[Claim]) -> Role:
@@ -177,6 +164,7 @@ class _Found:
     filler: str
     exception: bool = False
     message: str = ""
+    how: How = How.IS
 
 
 def _value_after(text: str, masked: str, start: int) -> _Found | None:
@@ -236,7 +224,21 @@ def _claim(role: Role, text: str, line: int, start: int, end: int, value: _Found
         re.match(r"\s*(?:or\b|etc\b|\.\.\.|…)", after)
     )
     hedged = hedged or (text.rstrip().endswith("?") and role is not Role.ACTUAL)
-    return Claim(role, value.text, line, text, value.code, text[:start], after, hedged, value.message)
+    wanted = role in (Role.EXPECTED, Role.EXPECTED_RAISE)
+    lasting = wanted and bool(_LASTING.search(text[:end] + value.filler))
+    return Claim(
+        role,
+        value.text,
+        line,
+        text,
+        value.code,
+        text[:start],
+        after,
+        hedged or lasting,
+        value.message,
+        value.how,
+        lasting,
+    )
 
 
 # ------------------------------------------------------------------------------------------- comments
@@ -297,3 +299,16 @@ def _bare_result(text: str, line: int) -> Claim | None:
     if arrow and rest and arrow.group(0).strip():
         return Claim(Role.SHOWN, rest.strip(), line, text)
     return None
+
+
+__all__ = [
+    "Claim",
+    "How",
+    "Mark",
+    "Remark",
+    "Role",
+    "claims_in",
+    "is_literal",
+    "leading_literal",
+    "read_remark",
+]

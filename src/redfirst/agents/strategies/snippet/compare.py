@@ -7,8 +7,9 @@ import ast
 import re
 from difflib import SequenceMatcher
 
-from redfirst.agents.strategies.snippet.claims import is_literal
+from redfirst.agents.strategies.snippet.claims import Claim, is_literal
 from redfirst.agents.strategies.snippet.probe import Raised, Seen, Value
+from redfirst.agents.strategies.snippet.wishes import How
 
 _SIMILAR = 0.75
 
@@ -23,9 +24,53 @@ def same_value(value: Value, text: str) -> bool:
     return _tree(wanted) is not None and _tree(wanted) == _tree(value.repr)
 
 
+def states(claim: Claim, value: Value, text: str | None = None) -> bool | None:
+    """Whether what a claim says is true of a value; None where the value's repr does not tell.
+
+    ``text``: one of the values that the claim lists, its own if left out.
+    """
+    wanted = claim.value if text is None else text
+    if claim.how is How.IS:
+        return same_value(value, wanted)
+    if claim.how is How.TRUTH:
+        return value.repr == wanted if value.type == "builtins.bool" else None
+    if claim.how is How.TYPE:
+        return value.type == f"builtins.{wanted}"
+    if claim.how in (How.SAME, How.UNCHANGED) or not value.literal:
+        return None
+    real = ast.literal_eval(value.repr)
+    if claim.how is How.LENGTH:
+        return (
+            len(real) == int(wanted) if isinstance(real, list | tuple | dict | set) else real == int(wanted)
+        )
+    literal = ast.literal_eval(wanted) if is_literal(wanted) else wanted
+    if isinstance(real, str):
+        return (str(literal) in real) is (claim.how is How.CONTAINS)
+    if not isinstance(real, list | tuple | dict | set) or not isinstance(literal, str | int | float | bytes):
+        return None
+    return (literal in real) is (claim.how is How.CONTAINS)
+
+
 def same_output(out: str, text: str) -> bool:
     """Whether printed text is what the report shows, blank ends of lines aside."""
     return bool(out.strip()) and _folded(out) == _folded(text)
+
+
+def shows_part(text: str, real: str) -> bool:
+    """Whether every line of ``text`` stands in ``real`` in the same order; ``...`` stands for anything."""
+    found = iter(_plain(line) for line in real.splitlines())
+    wanted = [_plain(line) for line in text.splitlines()]
+    shown = [line for line in wanted if line and line not in ("...", "…", "[...]")]
+    return bool(shown) and all(any(_line_fits(line, other) for other in found) for line in shown)
+
+
+def _plain(line: str) -> str:
+    return re.sub(r"\b0x[0-9a-fA-F]+", "0x", line.strip())
+
+
+def _line_fits(line: str, real: str) -> bool:
+    pieces = [re.escape(piece.strip()) for piece in re.split(r"\.\.\.|…", line)]
+    return re.fullmatch(r"\s*.*?\s*".join(pieces), real) is not None if len(pieces) > 1 else line == real
 
 
 def same_step(seen: Seen, text: str) -> bool:

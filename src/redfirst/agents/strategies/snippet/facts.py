@@ -35,9 +35,17 @@ class Facts:
 
     def speaking(self) -> list[int]:
         """Places of steps that give or print something and are not marked as good."""
-        places = [place for place in range(len(self.seen)) if self._speaks(place)]
+        places = [place for place in self.results() if not self._dismissed(place)]
         loud = [place for place in places if not self._silent(place)]
         return loud or places
+
+    def results(self) -> list[int]:
+        """Places of all steps that give or print something: what "the second one" counts."""
+        places = [place for place in range(len(self.seen)) if self._speaks(place)]
+        return [place for place in places if not self._silent(place)] or places
+
+    def _dismissed(self, place: int) -> bool:
+        return self.scene.remarks[place].mark is Mark.GOOD or self.contradicted(place)
 
     def _silent(self, place: int) -> bool:
         """Whether a step gave None and printed nothing: a call made for its effect."""
@@ -46,9 +54,7 @@ class Facts:
         return none and not seen.out.strip() and not seen.raised
 
     def _speaks(self, place: int) -> bool:
-        seen, remark = self.seen[place], self.scene.remarks[place]
-        if remark.mark is Mark.GOOD or self.contradicted(place):
-            return False
+        seen = self.seen[place]
         if _VERSION.search(self.scene.steps[place].code):
             return False
         tree = self.scene.steps[place].tree
