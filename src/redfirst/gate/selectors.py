@@ -34,7 +34,7 @@ def check_selection(
 
 def _check_ruling_files(selection: Selection, project: ProjectView) -> None:
     """A script or settings that the command starts with may not come from the test patch."""
-    named = ruling_files(selection) if selection.runner == "django" else ()
+    named = ruling_files(selection, project.read) if selection.runner == "django" else ()
     brought = [path for path in named if path in project.changed and project.policy.is_test(path)]
     if brought:
         raise CommandRejected(

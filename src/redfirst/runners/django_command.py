@@ -15,8 +15,6 @@ from redfirst.runners.python_command import DOTTED, PYTHON, interpreter_options,
 
 #: Django's own suite, and the script of every Django project.
 OWN_SCRIPT, PROJECT_SCRIPT = "runtests.py", "manage.py"
-#: The settings that Django's own suite takes where none are named.
-OWN_SETTINGS = "test_sqlite"
 SETTINGS_VARIABLE = "DJANGO_SETTINGS_MODULE"
 
 _VALUED = {
@@ -25,6 +23,7 @@ _VALUED = {
     "--verbosity": re.compile(r"[0-3]\Z"),
     "-v": re.compile(r"[0-3]\Z"),
 }
+_DEFAULT = re.compile(rb"DJANGO_SETTINGS_MODULE[\"'][\],]\s*=?\s*[\"']([\w.]+)[\"']")
 _GLUED = re.compile(r"-v[0-3]\Z")
 _IDS_ONLY = "name each test as app.module.Class.method"
 
@@ -102,7 +101,7 @@ def _allowed(name: str) -> str:
 
 def django_selection(command: Command, call: DjangoCall) -> Selection:
     """The selection of a Django command. Raises CommandRejected."""
-    if posixpath.isabs(call.script) or script_folder(command.cd, call.script).startswith("../"):
+    if posixpath.isabs(call.script) or _joined(command.cd, call.script).startswith("../"):
         raise CommandRejected(f"{call.script} lies outside the checkout", "give its path relative to it")
     if not call.labels:
         raise CommandRejected("the command names no test for django", _IDS_ONLY)
@@ -136,8 +135,8 @@ def wide_labels(selection: Selection, read: Callable[[str], bytes | None]) -> li
     return [label for label in selection.nodes if is_wide_name(folder, label, read)]
 
 
-def ruling_files(selection: Selection) -> tuple[str, ...]:
-    """Files that decide how the command's tests run: its script and the settings that it names.
+def ruling_files(selection: Selection, read: Callable[[str], bytes | None]) -> tuple[str, ...]:
+    """Files that decide how the command's tests run: its script, and the settings that either of them names.
 
     A settings module may lie beside the script or at the top of the checkout, as module or package.
     """
@@ -146,10 +145,12 @@ def ruling_files(selection: Selection) -> tuple[str, ...]:
         return ()
     cd, folder = selection.command.cd or ".", script_folder(selection.command.cd, call.script)
     assigned = [value for name, value in selection.command.assignments if name == SETTINGS_VARIABLE]
-    named = [*_named_settings(call.options), *assigned] or [OWN_SETTINGS]
+    script = _joined(cd, call.script)
+    default = [name.decode() for name in _DEFAULT.findall(read(script) or b"")]
+    named = [*_named_settings(call.options), *assigned, *default]
     stems = [_joined(root, name.replace(".", "/")) for name in named for root in (folder, cd, ".")]
     files = (f"{stem}{ending}" for stem in stems for ending in (".py", "/__init__.py"))
-    return tuple(dict.fromkeys((_joined(cd, call.script), *files)))
+    return tuple(dict.fromkeys((script, *files)))
 
 
 def _named_settings(options: Sequence[str]) -> list[str]:

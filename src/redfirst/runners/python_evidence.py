@@ -257,6 +257,8 @@ def _own_traits(one: _Raised, chain: list[tuple[str, _Raised]], project: Project
     if _lacks_project_name(one, project):
         traits.add(Trait.PROJECT_NAME_MISSING)
     traits |= _fixture_traits(one)
+    if _lacks_database(one):
+        traits = traits - {Trait.ASSERTION} | {Trait.UNKNOWN_FIXTURE}
     if Trait.ASSERTION not in traits and _raised_by_text(one, project):
         traits.add(Trait.RAISED_BY_TEXT)
     return traits
@@ -324,6 +326,14 @@ def _fixture_traits(one: _Raised) -> set[Trait]:
     if mark is not None and mark.group(1) in PLUGIN_MARKS:
         return {Trait.PLUGIN_MISSING}
     return {Trait.PLUGIN_MISSING} if unhandled_coroutine(one.data) else set()
+
+
+def _lacks_database(one: _Raised) -> bool:
+    """Whether the test uses a database that its class or marks do not ask for."""
+    if any(name.endswith(".DatabaseOperationForbidden") for name in one.types):
+        return True
+    last = one.frames[-1] if one.frames else None
+    return last is not None and last.function == "_blocking_wrapper" and "/pytest_django/" in last.path
 
 
 def _raised_by_text(one: _Raised, project: Project) -> bool:

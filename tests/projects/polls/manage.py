@@ -1,0 +1,10 @@
+"""Starts the project's commands."""
+
+import os
+import sys
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "site_settings.plain")
+    from django.core.management import execute_from_command_line
+
+    execute_from_command_line(sys.argv)

@@ -1,0 +1,5 @@
+"""A module that cannot be loaded."""
+
+from polls.nowhere import nothing
+
+print(nothing)
