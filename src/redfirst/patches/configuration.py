@@ -13,7 +13,7 @@ _NAMES = frozenset(
         "pixi.lock", ".coveragerc", "hatch.toml", "package.json", "package-lock.json", "npm-shrinkwrap.json",
         "yarn.lock", "pnpm-lock.yaml", "pnpm-workspace.yaml", "bun.lockb", "bunfig.toml", "deno.json", "deno.lock",
         ".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", ".babelrc", ".swcrc", ".nycrc", "nx.json", "lerna.json",
-        "mocha.opts",
+        "mocha.opts", "runtests.py",
         "Cargo.toml", "Cargo.lock", "build.rs", "rust-toolchain", "rust-toolchain.toml", "nextest.toml",
         "go.mod", "go.sum", "go.work", "pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle",
         "settings.gradle.kts", "gradle.properties", "junit-platform.properties", "testng.xml", "build.sbt",
