@@ -59,6 +59,13 @@ def _holding(text: str, value: Value, sign: str) -> str | None:
         return f"{str(literal)!r} {sign} _"
     if value.type not in _SIZED or isinstance(literal, list | dict | set):
         return None
+    if (
+        value.type == "builtins.dict"
+        and sign == "in"
+        and value.literal
+        and len(ast.literal_eval(value.repr)) == 1
+    ):
+        return f"list(_) == [{literal!r}]"  # the one key is called otherwise
     return f"{literal!r} {sign} _"
 
 

@@ -11,7 +11,7 @@ from redfirst.agents.strategies.snippet.claims import Mark
 from redfirst.agents.strategies.snippet.exceptions import decide_exceptions, reported
 from redfirst.agents.strategies.snippet.facts import Facts
 from redfirst.agents.strategies.snippet.findings import Decision, Finding, Kind
-from redfirst.agents.strategies.snippet.guards import guards_of
+from redfirst.agents.strategies.snippet.guards import guards_in
 from redfirst.agents.strategies.snippet.probe import Observed
 from redfirst.agents.strategies.snippet.results import stated_results
 from redfirst.agents.strategies.snippet.steps import bound_names, is_example
@@ -69,7 +69,7 @@ def _of_scene(facts: Facts, story: Story) -> tuple[list[Finding], list[Finding]]
     if doubtful:
         facts.doubts.append("a result that the report shows beside it is not what happens here")
     findings = [f for f in findings if f not in doubtful]
-    guards = [f for f in guards_of(facts, stated, findings) if f.step < derailed]
+    guards = [f for f in guards_in(facts, story, stated, findings) if f.step < derailed]
     return findings, guards
 
 

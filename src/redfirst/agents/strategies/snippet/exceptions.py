@@ -7,12 +7,12 @@ import ast
 import re
 from collections.abc import Iterator
 
-from redfirst.agents.strategies.snippet.assertions import equality
-from redfirst.agents.strategies.snippet.claims import Claim, Mark, Role
+from redfirst.agents.strategies.snippet.assertions import by_form, equality
+from redfirst.agents.strategies.snippet.claims import Claim, How, Mark, Role
 from redfirst.agents.strategies.snippet.compare import same_exception
 from redfirst.agents.strategies.snippet.facts import Facts
 from redfirst.agents.strategies.snippet.findings import Check, Finding, Kind
-from redfirst.agents.strategies.snippet.probe import Raised
+from redfirst.agents.strategies.snippet.probe import Raised, Value
 from redfirst.agents.strategies.snippet.story import Story, fits, speaks_of
 from redfirst.agents.strategies.snippet.tracebacks import find_exception
 
@@ -28,14 +28,28 @@ _ABOUT_DOCUMENTS = re.compile(
     re.IGNORECASE,
 )
 _ABOUT_MESSAGE = re.compile(
-    r"\b(?:(?:error )?message|wording|misleading|confusing|unclear|unhelpful|cryptic|obscure|helpful|understandable)\b",
+    r"\b(?:better|clearer|nicer|friendlier|helpful|useful|understandable|misleading|confusing|unclear|unhelpful|cryptic|"
+    r"obscure|wrong)(?: error| exception)? (?:message|wording|text|error)\b|"
+    r"\b(?:message|wording|error) (?:\w+ ){0,3}(?:misleading|confusing|unclear|unhelpful|cryptic|obscure|helpful|"
+    r"understandable|better|clearer)\b",
+    re.IGNORECASE,
+)
+_LIKE_OTHERS = re.compile(
+    r"\b(?:the )?(?:same|usual|proper|normal|ordinary|regular) (?:kind of |sort of |type of )?"
+    r"(?:(?!Type|Value|Key|Index)\w+ )?(?:error|exception)\b(?: as (?:for|with|in|when)\b)?",
+    re.IGNORECASE,
+)
+_WISHED = re.compile(r"\b(?:should|must|ought|would|'d|expect\w*|please|want|like)\b", re.IGNORECASE)
+_RIGHTLY = re.compile(
+    r"\b(?:properly|correctly|rightly|fine|as (?:it should|expected|documented)|cleanly|usual|documented|documentation|"
+    r"rejected|rejects|complains|catch|itself)\b",
     re.IGNORECASE,
 )
 
 
 def decide_exceptions(facts: Facts, story: Story) -> Iterator[Finding]:
     """Findings about exceptions: one that should come, or one that came as reported and should not."""
-    wanted = list(_wanted(facts))
+    wanted = [*_wanted(facts), *_like_others(facts, story)]
     yield from wanted
     if wanted:
         return
@@ -47,9 +61,69 @@ def decide_exceptions(facts: Facts, story: Story) -> Iterator[Finding]:
             line = facts.scene.steps[place].line
             told = f"{raised.name}: {raised.message}"[:160] if raised else ""
             facts.doubts.append(f"line {line} raises {told}, of which the report does not speak")
-    target = _complained_of(facts, story, confirmed)
-    if target is not None and target not in [p for p in raising if p not in confirmed]:
-        yield from _unwanted(facts, story, target)
+    for place in _complained_of(facts, story, confirmed):
+        yield from _unwanted(facts, story, place)
+
+
+def exceptions_kept(facts: Facts, story: Story) -> Iterator[Finding]:
+    """Guards: exceptions that came, and of which the report says that they are right."""
+    for place, seen in enumerate(facts.seen):
+        raised, remark = seen.raised, facts.scene.remarks[place]
+        if raised is None:
+            continue
+        stated = [c for c in remark.claims if c.role in (Role.EXPECTED_RAISE, Role.ACTUAL_RAISE)]
+        stated += [
+            c
+            for c in facts.scene.claims
+            if c.role is Role.EXPECTED_RAISE
+            and (c.lasting or not c.hedged)
+            and _raise_target(facts, c) == place
+        ]
+        names = [c for c in stated if raised.is_a(c.value)]
+        good = [c for c in names if c.role is Role.EXPECTED_RAISE or remark.mark is Mark.GOOD]
+        if good and not of_another(facts, story, place):
+            index = facts.scene.first + place
+            text = f"{good[0].value} is raised"
+            yield Finding(
+                Kind.RAISES,
+                index,
+                f"{raised.name}: {raised.message}",
+                text,
+                (good[0].evidence,),
+                exception=good[0].value,
+            )
+
+
+def of_another(facts: Facts, story: Story, place: int) -> bool:
+    """Whether the report complains of the exception that a step raised."""
+    raised = facts.seen[place].raised
+    return raised is not None and raised.name in story.report.title
+
+
+def _like_others(facts: Facts, story: Story) -> Iterator[Finding]:
+    """ "The same kind of error": the one that the report shows elsewhere and calls right."""
+    wishes = [s for s in story.report.sentences if _LIKE_OTHERS.search(s.text) and _WISHED.search(s.text)]
+    raising = [
+        place for place, seen in enumerate(facts.seen) if seen.raised and reported(facts, story, place)
+    ]
+    names = {name for claim in _right_errors(story) for name in (claim.value,)}
+    if not wishes or len(names) != 1 or not raising:
+        return
+    name = names.pop()
+    for place in raising:
+        raised = facts.seen[place].raised
+        if raised is not None and not raised.is_a(name) and _unmarked(facts, place):
+            index = facts.scene.first + place
+            observed = f"{raised.name}: {raised.message}"
+            evidence = (wishes[0].text, *(c.evidence for c in _right_errors(story)))
+            yield Finding(Kind.RAISES, index, observed, f"{name} is raised", evidence, exception=name)
+
+
+def _right_errors(story: Story) -> list[Claim]:
+    """Exceptions that the report names with approval. Of several names the one that stands with its module wins."""
+    claims = [*story.loose, *(claim for scene in story.scenes for claim in scene.claims)]
+    named = [c for c in claims if c.role in (Role.ACTUAL_RAISE, Role.EXPECTED_RAISE)]
+    return [c for c in dict.fromkeys(named) if c.message and _RIGHTLY.search(c.before)]
 
 
 def _unmarked(facts: Facts, place: int) -> bool:
@@ -140,8 +214,8 @@ def reported(facts: Facts, story: Story, place: int) -> bool:
     return bool(re.search(rf"\b{re.escape(raised.name)}\b", story.report.title))
 
 
-def _complained_of(facts: Facts, story: Story, confirmed: list[int]) -> int | None:
-    """The raising step that the report is about; None where two kinds of errors leave a choice."""
+def _complained_of(facts: Facts, story: Story, confirmed: list[int]) -> list[int]:
+    """The raising steps that the report is about; none where two kinds of errors leave a choice."""
     bad = [place for place in confirmed if facts.scene.remarks[place].mark is Mark.BAD]
     places = bad or confirmed
     names = {raised.name for place in places if (raised := facts.seen[place].raised)}
@@ -150,7 +224,7 @@ def _complained_of(facts: Facts, story: Story, confirmed: list[int]) -> int | No
         places = titled
         if not titled:
             facts.doubts.append(f"which of {', '.join(sorted(names))} is the complaint is not clear")
-    return places[0] if places else None
+    return places
 
 
 def _unwanted(facts: Facts, story: Story, place: int) -> Iterator[Finding]:
@@ -186,18 +260,31 @@ def _unwanted(facts: Facts, story: Story, place: int) -> Iterator[Finding]:
 
 
 def _stated_result(facts: Facts, place: int) -> tuple[Claim, str] | None:
-    """The one literal that the report says the raising expression should give."""
+    """The one result that the report says the raising expression should give."""
     step = facts.scene.steps[place]
-    if not isinstance(step.tree, ast.Expr):
+    if not isinstance(step.tree, ast.Expr | ast.Assign):
         return None
-    sure = [c for c in facts.scene.remarks[place].claims if c.role is Role.EXPECTED and not c.hedged]
-    claims = sure or [c for c in facts.scene.claims if c.role is Role.EXPECTED and not c.hedged]
-    if len(claims) != 1 or len(claims[0].listed) > 1 or not fits(claims[0], facts.scene.code, ""):
-        return None
-    if not sure and [p for p, seen in enumerate(facts.seen) if seen.raised] != [place]:
-        return None
-    expression = equality(claims[0].value, None, names=frozenset(), printed=False, sure=True)
-    return (claims[0], expression) if expression else None
+    claims = [c for c in facts.scene.remarks[place].claims if _wants_value(c)]
+    sure = bool(claims)
+    if not sure:
+        alone = [p for p, seen in enumerate(facts.seen) if seen.raised] == [place]
+        told = [c for c in facts.scene.claims if _wants_value(c)]
+        named = [c for c in told if speaks_of(c, step)]
+        claims = named or ([c for c in told if fits(c, facts.scene.code, "")] if alone else [])
+    neighbours = [seen.value for seen in facts.seen if seen.value]
+    found = {expression: c for c in claims if (expression := _result_of(c, neighbours))}
+    single = len(found) == 1 and all(len(c.listed) == 1 for c in claims)
+    return next(((c, expression) for expression, c in found.items()), None) if single else None
+
+
+def _wants_value(claim: Claim) -> bool:
+    return claim.role is Role.EXPECTED and claim.how is How.IS and not claim.hedged
+
+
+def _result_of(claim: Claim, neighbours: list[Value]) -> str | None:
+    """The comparison for a result that never came: with a literal, or with the repr that neighbours show."""
+    literal = equality(claim.value, None, names=frozenset(), printed=False, sure=True)
+    return literal or by_form(claim.value, neighbours)
 
 
 def _evidence(facts: Facts, story: Story, place: int, raised: Raised) -> tuple[str, ...]:

@@ -91,7 +91,7 @@ def is_whole(expression: str) -> bool:
 
 def _keeps_all(function: ast.expr) -> bool:
     """Whether a call keeps what there is to know of its object: its text, or that text without blank ends."""
-    names = ("repr", "str", "strip", "rstrip", "ascii", "list")
+    names = ("repr", "str", "strip", "rstrip", "ascii")
     return (isinstance(function, ast.Name) and function.id in names) or (
         isinstance(function, ast.Attribute) and function.attr in names
     )

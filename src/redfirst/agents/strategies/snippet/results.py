@@ -19,13 +19,14 @@ from redfirst.agents.strategies.snippet.story import Output, speaks_of
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """A stated result of one step. ``met``: it is what came out."""
+    """A stated result of one step. ``met``: it is what came out, and ``expression`` says so of it."""
 
     place: int
     claim: Claim
     text: str
     met: bool
     finding: Finding | None = None
+    expression: str | None = None
 
 
 def stated_results(facts: Facts) -> list[Stated]:
@@ -64,16 +65,22 @@ def _stated(facts: Facts, place: int, text: str, claim: Claim, *, sure: bool) ->
         return []
     if states(claim, seen.value, text):
         facts.doubts.append(f"line {step.line}: the stated result {text} is what happens")
-        return [Stated(place, claim, text, met=True)]
+        return [Stated(place, claim, text, met=True, expression=_wish(facts, place, claim, text, sure=True))]
     if claim.lasting:
         return []
-    printed = bool(seen.out.strip())
-    names = facts.names
-    expression = wished(claim, text, seen.value, step.tree, names=names, printed=printed, sure=sure)
+    expression = _wish(facts, place, claim, text, sure=sure)
     if expression is None:
         facts.doubts.append(f"line {claim.line}: {text!r} cannot be compared with {seen.value.repr[:80]}")
         return []
     return [_false(facts, place, claim, text, expression, seen.value.repr)]
+
+
+def _wish(facts: Facts, place: int, claim: Claim, text: str, *, sure: bool) -> str | None:
+    seen, tree = facts.seen[place], facts.scene.steps[place].tree
+    if seen.value is None:
+        return None
+    printed = bool(seen.out.strip())
+    return wished(claim, text, seen.value, tree, names=facts.names, printed=printed, sure=sure)
 
 
 def _false(facts: Facts, place: int, claim: Claim, text: str, expression: str, observed: str) -> Stated:
