@@ -161,13 +161,13 @@ class GateSession:
         adapter = runner_named(runner)
         draft = ReceiptDraft(self.settings.limits, None)
         try:
-            selection = self._selection(adapter, tuple(nodes))
+            selection = self.selection(adapter, tuple(nodes))
             declared = Declared(tuple(nodes), (), ())
             return self._run(adapter, selection, declared, Tree(self.base, changes), draft)
         except (SandboxError, EnvironmentFailed) as error:
             return draft.seal(_kind_of(error), [str(error)])
 
-    def _selection(self, adapter: Runner, nodes: tuple[str, ...]) -> Selection:
+    def selection(self, adapter: Runner, nodes: tuple[str, ...]) -> Selection:
         """These ids as a command; Django's tests are started by a script that only the tree can tell."""
         if isinstance(adapter, DjangoRunner):
             return adapter.run_selection(nodes, project_of(self.base, self.settings.cache).django_script)

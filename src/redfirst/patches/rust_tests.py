@@ -109,3 +109,20 @@ def test_attributes(text: str) -> list[tuple[str, tuple[str, ...]]]:
 
 def _text(data: bytes | None) -> str:
     return (data or b"").decode("utf-8", "replace")
+
+
+def with_tests_of(source: str, tests: str) -> str | None:
+    """``source`` with its test modules replaced by those of ``tests``; None where their number does not allow it.
+
+    Test modules that ``source`` does not have yet are put at its end.
+    """
+    old, new = _modules(masked(source)), _modules(masked(tests))
+    if len(old) > len(new):
+        return None
+    pieces, at = [], 0
+    for (start, end), (first, last) in zip(old, new, strict=False):
+        pieces += [source[at:start], tests[first:last]]
+        at = end
+    pieces.append(source[at:])
+    added = [tests[first:last] for first, last in new[len(old) :]]
+    return "".join(pieces) + "".join(f"\n{text}\n" for text in added)

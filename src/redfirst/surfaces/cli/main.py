@@ -7,6 +7,7 @@ import typer
 
 import redfirst
 from redfirst.surfaces.cli import bench as bench_command
+from redfirst.surfaces.cli import check as check_command
 from redfirst.surfaces.cli import doctor as doctor_command
 from redfirst.surfaces.cli import gate as gate_command
 from redfirst.surfaces.cli import reproduce as reproduce_command
@@ -43,6 +44,7 @@ app.command("gate", help=gate_command.HELP, no_args_is_help=True)(guarded(gate_c
 app.command("reproduce", help=reproduce_command.HELP, no_args_is_help=True)(
     guarded(reproduce_command.reproduce)
 )
+app.command("check", help=check_command.HELP, no_args_is_help=True)(guarded(check_command.check))
 app.command("doctor", help=doctor_command.HELP)(guarded(doctor_command.doctor))
 
 bench = typer.Typer(help=bench_command.HELP, no_args_is_help=True, rich_markup_mode=None)

@@ -11,7 +11,7 @@ from redfirst.core.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from redfirst.gate.session import GateSession
+    from redfirst.gate.session import GateSession, GateSettings
 
 
 def open_session(
@@ -26,11 +26,39 @@ def open_session(
     log: Callable[[str], None] = lambda _line: None,
 ) -> GateSession:
     """One gate over one checkout, with the user's own cache and state folders. Raises UsageError."""
+    from redfirst.gate.session import GateSession
+
+    return GateSession(
+        gate_settings(
+            repo,
+            base,
+            python=python,
+            sandbox=sandbox,
+            scratch=scratch,
+            limits=limits,
+            repeat=repeat,
+            log=log,
+        )
+    )
+
+
+def gate_settings(
+    repo: Path,
+    base: str | None,
+    *,
+    python: str | None,
+    sandbox: str,
+    scratch: Path | None,
+    limits: Sequence[str],
+    repeat: int = 2,
+    log: Callable[[str], None] = lambda _line: None,
+) -> GateSettings:
+    """The settings that the options mean. Raises UsageError."""
     from redfirst.core.limits import Limits
-    from redfirst.gate.session import GateSession, GateSettings
+    from redfirst.gate.session import GateSettings
     from redfirst.surfaces.cli.folders import cache_folder, state_folder
 
-    settings = GateSettings(
+    return GateSettings(
         repo=existing_folder(repo),
         cache=cache_folder(),
         store=state_folder() / "bundles",
@@ -42,7 +70,6 @@ def open_session(
         repeat=repeat,
         log=log,
     )
-    return GateSession(settings)
 
 
 def existing_folder(path: Path) -> Path:
