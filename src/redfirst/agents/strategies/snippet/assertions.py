@@ -40,7 +40,7 @@ def wished(
         return f"_ is {text}" if value.type == "builtins.bool" else None
     if claim.how is How.TYPE:
         return f"isinstance(_, {text})" if value.type != f"builtins.{text}" else None
-    return _same(claim, text, tree)
+    return _same(claim, text, tree, names)
 
 
 def _length(text: str, value: Value) -> str | None:
@@ -69,7 +69,7 @@ def _holding(text: str, value: Value, sign: str) -> str | None:
     return f"{literal!r} {sign} _"
 
 
-def _same(claim: Claim, text: str, tree: ast.stmt | None) -> str | None:
+def _same(claim: Claim, text: str, tree: ast.stmt | None, names: frozenset[str]) -> str | None:
     """A result that is to be like that of other code, or like what went in."""
     call = tree.value if isinstance(tree, ast.Expr | ast.Assign) else None
     if (
@@ -88,7 +88,9 @@ def _same(claim: Claim, text: str, tree: ast.stmt | None) -> str | None:
         other = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
-    if not isinstance(other, ast.Call) or ast.unparse(other.func) != ast.unparse(call.func):
+    called = {ast.unparse(node.func) for node in ast.walk(other) if isinstance(node, ast.Call)}
+    used = {node.id for node in ast.walk(other) if isinstance(node, ast.Name)}
+    if ast.unparse(call.func) not in called or not used <= names | set(dir(builtins)):
         return None
     return f"_ == {ast.unparse(other)}"
 
@@ -151,7 +153,7 @@ def _literal(wanted: str, value: Value | None, *, printed: bool, sure: bool) -> 
         return f"_ == {wanted!r}"
     if value is not None and not sure and not _comparable(kind, value):
         return None
-    if isinstance(ast.literal_eval(wanted), float):
+    if isinstance(ast.literal_eval(wanted), float) and not _exact(ast.literal_eval(wanted)):
         return None if value is not None and _rounded(wanted, value.repr) else _near(wanted)
     if not _exact(ast.literal_eval(wanted)):
         return None

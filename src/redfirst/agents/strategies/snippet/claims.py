@@ -48,6 +48,11 @@ class Claim:
         return match.group(1).strip() if match else ""
 
     @property
+    def versioned(self) -> bool:
+        """Whether it is what some release gave, which may be the broken one."""
+        return bool(_ELSEWHEN.search(self.evidence[len(self.before) :].partition(self.value)[0]))
+
+    @property
     def listed(self) -> tuple[str, ...]:
         """This value and those that follow it in an enumeration: ``1, 2 and 3``."""
         values, rest = [self.value], self.after
@@ -85,6 +90,7 @@ _ENDING = re.compile(
     r"\s*(?:$|[.,;!?)\]\u2013\u2014\"]|-\s|\((?!\w*\))|(?:and|but|or|instead|not|rather|as|like|here|for|in|when|because|since|with|if|"
     r"again|too|though|so|which|while|where|now|today|then|at|on|from|before|after|either|on both)\b)"
 )
+_ELSEWHEN = re.compile(r"\bused to\b|\d+\.\d+")
 _LASTING = re.compile(
     r"\b(?:still|stay|remain|keep|continue|of course|as before|already|go on|unaffected|obviously)\b",
     re.IGNORECASE,

@@ -92,6 +92,8 @@ def _disputed(findings: Sequence[Finding]) -> set[int]:
 
 def _subject(expression: str) -> str:
     """What an expression compares with something; the expression itself where it holds no equation."""
+    if expression.startswith("abs(_ - "):
+        return "_"
     tree = ast.parse(expression, mode="eval").body
     equation = isinstance(tree, ast.Compare) and isinstance(tree.ops[0], ast.Eq | ast.Is)
     return ast.unparse(tree.left) if isinstance(tree, ast.Compare) and equation else expression

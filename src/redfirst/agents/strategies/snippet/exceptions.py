@@ -72,16 +72,10 @@ def exceptions_kept(facts: Facts, story: Story) -> Iterator[Finding]:
         if raised is None:
             continue
         stated = [c for c in remark.claims if c.role in (Role.EXPECTED_RAISE, Role.ACTUAL_RAISE)]
-        stated += [
-            c
-            for c in facts.scene.claims
-            if c.role is Role.EXPECTED_RAISE
-            and (c.lasting or not c.hedged)
-            and _raise_target(facts, c) == place
-        ]
+        stated += [c for c in facts.scene.claims if _speaks_of_raising(facts, c, place)]
         names = [c for c in stated if raised.is_a(c.value)]
-        good = [c for c in names if c.role is Role.EXPECTED_RAISE or remark.mark is Mark.GOOD]
-        if good and not of_another(facts, story, place):
+        good = [c for c in names if c.role is Role.EXPECTED_RAISE or remark.mark is Mark.GOOD or is_right(c)]
+        if good and not is_titled(facts, story, place):
             index = facts.scene.first + place
             text = f"{good[0].value} is raised"
             yield Finding(
@@ -94,7 +88,15 @@ def exceptions_kept(facts: Facts, story: Story) -> Iterator[Finding]:
             )
 
 
-def of_another(facts: Facts, story: Story, place: int) -> bool:
+def _speaks_of_raising(facts: Facts, claim: Claim, place: int) -> bool:
+    """Whether a sentence says that this step raises something, and that it should."""
+    if claim.role is Role.EXPECTED_RAISE:
+        return (claim.lasting or not claim.hedged) and _raise_target(facts, claim) == place
+    right = claim.role is Role.ACTUAL_RAISE and is_right(claim)
+    return right and speaks_of(claim, facts.scene.steps[place])
+
+
+def is_titled(facts: Facts, story: Story, place: int) -> bool:
     """Whether the report complains of the exception that a step raised."""
     raised = facts.seen[place].raised
     return raised is not None and raised.name in story.report.title
@@ -123,12 +125,20 @@ def _right_errors(story: Story) -> list[Claim]:
     """Exceptions that the report names with approval. Of several names the one that stands with its module wins."""
     claims = [*story.loose, *(claim for scene in story.scenes for claim in scene.claims)]
     named = [c for c in claims if c.role in (Role.ACTUAL_RAISE, Role.EXPECTED_RAISE)]
-    return [c for c in dict.fromkeys(named) if c.message and _RIGHTLY.search(c.before)]
+    return [c for c in dict.fromkeys(named) if c.message and is_right(c)]
+
+
+def is_right(claim: Claim) -> bool:
+    """Whether the sentence speaks of the exception with approval."""
+    return bool(_RIGHTLY.search(claim.evidence.partition(claim.value)[0]))
 
 
 def _unmarked(facts: Facts, place: int) -> bool:
     tree = facts.scene.steps[place].tree
-    return facts.scene.remarks[place].mark is not Mark.GOOD and not isinstance(tree, ast.Assert)
+    raised, step = facts.seen[place].raised, facts.scene.steps[place]
+    told = [c for c in facts.scene.claims if c.role is Role.ACTUAL_RAISE and speaks_of(c, step)]
+    right = [c for c in told if raised and raised.is_a(c.value) and is_right(c)]
+    return facts.scene.remarks[place].mark is not Mark.GOOD and not right and not isinstance(tree, ast.Assert)
 
 
 # ------------------------------------------------------------------------- an exception that should come
@@ -209,6 +219,8 @@ def reported(facts: Facts, story: Story, place: int) -> bool:
     outputs = [output.exception for scene in story.scenes for output in scene.outputs]
     tracebacks = [find_exception(block.text) for block in story.report.blocks]
     known = [e for e in (*outputs, *tracebacks) if e is not None]
+    if facts.scene.remarks[place].mark is Mark.BAD and any(e.name == raised.name for e in known):
+        return True  # the message may speak of another input
     if any(same_exception(raised, e.type, e.message) for e in known):
         return True
     return bool(re.search(rf"\b{re.escape(raised.name)}\b", story.report.title))

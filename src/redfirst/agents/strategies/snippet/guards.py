@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from redfirst.agents.strategies.snippet.assertions import equality
 from redfirst.agents.strategies.snippet.blame import picked_out
-from redfirst.agents.strategies.snippet.claims import Claim, Mark, Role
+from redfirst.agents.strategies.snippet.claims import Mark, Role
 from redfirst.agents.strategies.snippet.compare import same_step
 from redfirst.agents.strategies.snippet.exceptions import exceptions_kept
 from redfirst.agents.strategies.snippet.facts import Facts
@@ -20,7 +19,6 @@ from redfirst.agents.strategies.snippet.story import Story
 _Reason = tuple[
     int, tuple[str, str | None]
 ]  # a place, the words, and what holds of its result if they say so
-_ELSEWHEN = re.compile(r"\bused to\b|\d+\.\d+")
 
 
 def guards_of(facts: Facts, stated: Sequence[Stated], findings: Sequence[Finding]) -> Iterator[Finding]:
@@ -52,7 +50,7 @@ def _marked(facts: Facts) -> Iterator[_Reason]:
 
 def _met(stated: Sequence[Stated]) -> Iterator[_Reason]:
     for one in stated:
-        if one.met and one.expression and not of_another_release(one.claim):
+        if one.met and one.expression and not one.claim.versioned:
             yield one.place, (one.claim.evidence, one.expression)
 
 
@@ -64,11 +62,6 @@ def _left_out(facts: Facts) -> Iterator[_Reason]:
             shown = facts.scene.steps[place].shown
             if shown is not None and same_step(facts.seen[place], shown):
                 yield place, (claim.evidence, None)
-
-
-def of_another_release(claim: Claim) -> bool:
-    """Whether what a claim states is what some release gave: the report may mean the one that is broken."""
-    return bool(_ELSEWHEN.search(claim.evidence[len(claim.before) :].partition(claim.value)[0]))
 
 
 def _guard(

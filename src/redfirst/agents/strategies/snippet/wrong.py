@@ -25,7 +25,7 @@ _COMPLAINT = re.compile(
 def wrong_values(facts: Facts, single: bool) -> Iterator[Finding]:
     """The weakest finding: a result that the report shows and complains of, as it came out here."""
     speaking = facts.speaking()
-    fine = [claim for claim in facts.scene.claims if claim.role is Role.EXPECTED]
+    fine = [claim for claim in facts.scene.claims if claim.role is Role.EXPECTED and not claim.versioned]
     unwanted = [claim for claim in facts.scene.claims if claim.role is Role.UNWANTED and not claim.hedged]
     for place in speaking:
         seen, remark, step = facts.seen[place], facts.scene.remarks[place], facts.scene.steps[place]
@@ -60,7 +60,8 @@ def _told_value(facts: Facts, place: int) -> str | None:
         return f"{step.code.strip()} → {step.shown}"
     claims = (*facts.scene.remarks[place].claims, *facts.scene.claims)
     for claim in claims:
-        if claim.role in (Role.ACTUAL, Role.SHOWN) and same_step(seen, claim.value):
+        actual = claim.role in (Role.ACTUAL, Role.SHOWN) or claim.versioned
+        if actual and same_step(seen, claim.value):
             about = subject_of(claim)
             if claim in facts.scene.remarks[place].claims or not about or speaks_of(claim, step):
                 return claim.evidence
