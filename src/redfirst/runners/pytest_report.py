@@ -214,7 +214,9 @@ def _start_failures(stream: Stream, project: Project) -> list[Failure]:
     found = []
     for record in records:
         usage = _is_usage(record)
-        if (usage and tried) or "builtins.KeyboardInterrupt" in record.texts("mro"):
+        if (usage and tried and _in_collection(record)) or "builtins.KeyboardInterrupt" in record.texts(
+            "mro"
+        ):
             continue  # a selector that leads nowhere, or an interrupt: told apart from errors
         found.append(failure_of(record, project, {Trait.PLUGIN_MISSING} if usage else ()))
     end = end_of(stream)
@@ -226,6 +228,12 @@ def _start_failures(stream: Stream, project: Project) -> list[Failure]:
 
 def _is_usage(record: Event) -> bool:
     return record.text("type").rpartition(".")[2] == _USAGE
+
+
+def _in_collection(record: Event) -> bool:
+    """Whether it was raised while selectors were looked up, not while the settings were checked."""
+    rows = record.rows("frames")
+    return not rows or any(row[2:] == ("perform_collect",) for row in rows)
 
 
 def _internal_errors(stream: Stream, nodes: list[_Node]) -> list[str]:
@@ -256,7 +264,7 @@ def _not_found(stream: Stream) -> tuple[str, ...]:
     return tuple(
         record.text("message")[:1000]
         for event in stream.of("session_error")
-        if (record := event.record("raised")) is not None and _is_usage(record)
+        if (record := event.record("raised")) is not None and _is_usage(record) and _in_collection(record)
     )
 
 

@@ -19,7 +19,7 @@ from .collected import every_test
 from .raised import describe
 from .sentinel import Sentinel
 
-#: Options that would spread a run over processes, repeat it or change its exit status, made harmless.
+#: Options that would spread a run over processes, repeat it, leave calls or tests out or change its end, made harmless.
 NEUTRAL: dict[str, Any] = {
     "numprocesses": None,
     "dist": "no",
@@ -28,6 +28,12 @@ NEUTRAL: dict[str, Any] = {
     "cov_source": [],
     "randomly_reorganize": False,
     "reruns": 0,
+    "maxfail": 0,
+    "forked": False,
+    "setuponly": False,
+    "setupplan": False,
+    "trace": False,
+    "usepdb": False,
 }
 
 _is_coroutine, _is_asyncgen = inspect.iscoroutinefunction, inspect.isasyncgenfunction
