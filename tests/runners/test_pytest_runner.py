@@ -274,10 +274,10 @@ def test_another_order_is_another_and_the_same_for_a_seed(tmp_path):
     assert orders[1] == orders[2]
 
 
-def test_stopping_at_the_first_failure_is_no_contradiction(tmp_path):
+def test_a_wish_to_stop_at_the_first_failure_leaves_no_declared_test_out(tmp_path):
     write_files(tmp_path, {"test_a.py": "def test_a(): assert 0\ndef test_b(): pass\n"})
     report, _ = observed(RUNNER, tmp_path, ("pytest", "-x", "test_a.py::test_a", "test_a.py::test_b"))
-    assert [node.node for node in report.nodes] == ["test_a.py::test_a"]
+    assert [node.node for node in report.nodes] == ["test_a.py::test_a", "test_a.py::test_b"]
     assert (report.problems, report.interrupted) == ((), False)
 
 
