@@ -276,8 +276,9 @@ class _Walk:
 
     def follow(self, module: PythonText, uses: Uses, lineage: list[ast.ClassDef]) -> None:
         """Take every definition that some syntax of a module names."""
+        own = frozenset(owner.name for owner in lineage)
         for owner in lineage:
-            self._header(module, owner)
+            self._header(module, owner, own)
         for owner in lineage:
             self._members(module, owner, uses, lineage)
         for name in uses.names:
@@ -308,12 +309,14 @@ class _Walk:
                 for found in helper.definitions.get(word, ()):
                     self.take(helper, found, word)
 
-    def _header(self, module: PythonText, owner: ast.ClassDef) -> None:
+    def _header(self, module: PythonText, owner: ast.ClassDef, lineage: frozenset[str]) -> None:
+        """Bases, keywords and decorators; bases of this module are looked at member by member."""
         parts = (*owner.bases, *owner.keywords, *owner.decorator_list)
         key = (module.path, f"class {owner.name}")
         if key not in self.found:
             self.found[key] = " ".join(ast.dump(part) for part in parts)
-            self.follow(module, uses_of(parts), [])
+            found = uses_of(parts)
+            self.follow(module, Uses(found.names - lineage, found.attributes, found.fixtures), [])
 
     def _members(
         self, module: PythonText, owner: ast.ClassDef, uses: Uses, lineage: list[ast.ClassDef]
