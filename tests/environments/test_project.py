@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from tests.environments.checkouts import write
 
-from redfirst.environments.project import from_record, poetry_specifier, read_project
+from redfirst.environments.members import read_project
+from redfirst.environments.project import from_record, poetry_specifier
 
 
 def test_pyproject_is_read(tmp_path: Path) -> None:

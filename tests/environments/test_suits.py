@@ -79,5 +79,7 @@ def test_what_speaks_against_an_interpreter(
 
 
 def test_pytest_must_be_there_where_it_is_used() -> None:
-    assert fit(_interpreter(), Project(), own=False, runner="pytest") == Fit(("pytest is not installed in it",))
+    assert fit(_interpreter(), Project(), own=False, runner="pytest") == Fit(
+        ("pytest is not installed in it",)
+    )
     assert fit(_interpreter(), Project(), own=False, runner="unittest") == Fit()

@@ -95,7 +95,8 @@ def _key(base: PreparedBase, project: Project, python: Interpreter, version: str
     parts = [str(SCHEMA), python.executable, python.version, python.implementation, python.platform, version]
     parts += [base.tree if project.generates else "", project.runner if project.runner != "unittest" else ""]
     data: list[bytes] = []
-    for folder in (base.tree_dir, base.tree_dir / "requirements"):
+    below = [base.tree_dir / path.partition("[")[0] for path in project.members if path[:2] == "./"]
+    for folder in (base.tree_dir, base.tree_dir / "requirements", *below):
         for path in sorted(folder.glob("*")):
             if (
                 path.is_file()
@@ -106,7 +107,7 @@ def _key(base: PreparedBase, project: Project, python: Interpreter, version: str
     for name in project.requirement_files:
         with suppress(OSError):
             data += [name.encode(), (base.tree_dir / name).read_bytes()]
-    parts += [*project.group_dependencies, *project.extras]
+    parts += [*project.group_dependencies, *project.extras, *project.members]
     # Without metadata of its own the layout of the tree decides what an installer finds.
     layout = sorted(path.name for path in base.tree_dir.iterdir() if path.is_dir())
     return digest(*(part.encode() for part in (*parts, *layout)), *data)
@@ -209,7 +210,8 @@ def _one_by_one(
 ) -> list[str]:
     """Install each declared test requirement that can be had; a note on those that cannot."""
     project, missing = recipe.project, []
-    extras = [f"-e .[{name}]" for name in project.extras]
+    extras = [f"-e {path}" for path in project.members if "[" in path]
+    extras += [f"-e .[{name}]" for name in project.extras if not project.members]
     lines = [line for name in project.requirement_files for line in _lines_of(workspace, name)]
     for text in dict.fromkeys((*extras, *project.group_dependencies, *lines)):
         words = text.split(" ", 1) if text.startswith("-e ") else [text]
@@ -234,9 +236,11 @@ def _requirements(project: Project) -> tuple[list[str], list[str]]:
         files = [word for name in project.requirement_files for word in ("-r", name)]
         return [*files, *runner] or ["pip"], runner or ["pip"]
     extras = f"[{','.join(project.extras)}]" if project.extras else ""
+    packages = [word for path in project.members or (f".{extras}",) for word in ("-e", path)]
+    bare = [word.partition("[")[0] for word in packages]
     named = [name for name in project.requirement_files if name != "requirements.txt"]
     files = [word for name in named for word in ("-r", name)]
-    return ["-e", f".{extras}", *project.group_dependencies, *files, *runner], ["-e", ".", *runner]
+    return [*packages, *project.group_dependencies, *files, *runner], [*bare, *runner]
 
 
 def _runner_needs(project: Project) -> list[str]:

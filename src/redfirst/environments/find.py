@@ -17,8 +17,9 @@ from redfirst.core.errors import EnvironmentFailed, UsageError
 from redfirst.environments.build import build_environment
 from redfirst.environments.crates import with_crates
 from redfirst.environments.interpreter import Interpreter, find_executable, probe
+from redfirst.environments.members import read_project
 from redfirst.environments.mounts import Placement, environment_of, place, within
-from redfirst.environments.project import Project, from_record, read_project
+from redfirst.environments.project import Project, from_record
 from redfirst.environments.records import load, record_file, save
 from redfirst.environments.suits import fit
 from redfirst.environments.toolchains import toolchain_environment

@@ -109,8 +109,8 @@ def _recorded_mount(own: Editable, real: str) -> str:
 
 def environment_of(interpreter: Interpreter, placement: Placement, repo: Path, kind: str) -> Environment:
     """The finished value for an interpreter at its place; pure except for looking where links lead."""
-    mount, own = placement.mount, placement.own
-    roots = tuple(own.imports or own.paths) if own else ()
+    mount = placement.mount
+    roots = _roots(interpreter, placement, os.path.realpath(repo))
     variables = [("LANG", "C.UTF-8"), ("PYTHONNOUSERSITE", "1")]
     if interpreter.virtual:
         variables.append(("VIRTUAL_ENV", interpreter.prefix))
@@ -125,6 +125,19 @@ def environment_of(interpreter: Interpreter, placement: Placement, repo: Path, k
         editable_roots=roots,
         fingerprint=_fingerprint(interpreter, roots),
     )
+
+
+def _roots(interpreter: Interpreter, placement: Placement, real: str) -> tuple[str, ...]:
+    """Folders from which editable installations import the checkout's packages, the project's own first."""
+    own = placement.own
+    found = [*(own.imports or own.paths)] if own else []
+    for item in interpreter.installed.editables:
+        for path in item.imports or item.paths:
+            if within(path, placement.mount):
+                found.append(path)
+            elif within(os.path.realpath(path), real) and not within(path, interpreter.prefix):
+                found.append(os.path.join(placement.mount, os.path.relpath(os.path.realpath(path), real)))
+    return tuple(dict.fromkeys(found))
 
 
 def _fingerprint(interpreter: Interpreter, roots: tuple[str, ...]) -> str:

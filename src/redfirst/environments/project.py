@@ -37,7 +37,8 @@ class Project:
     of tox, nox and hatch; ``hints`` those of requirements files and of these. ``installable``: pip can install
     it. ``generates``: installing it compiles or writes files in the tree. ``importable``: tests can import it
     from the tree without an installation. ``python``: the interpreter that ``[tool.redfirst]`` names.
-    ``django_script``: what starts Django's tests, '' if nothing does.
+    ``django_script``: what starts Django's tests, '' if nothing does. ``members``: the packages of a checkout that
+    holds several, as pip takes them.
     """
 
     name: str = ""
@@ -59,6 +60,7 @@ class Project:
     python: str = ""
     tools: tuple[str, ...] = ()
     django_script: str = ""
+    members: tuple[str, ...] = ()
 
     @property
     def runner(self) -> str:
@@ -79,8 +81,8 @@ def from_record(record: dict[str, Any]) -> Project:
     return Project(**fields)
 
 
-def read_project(tree: Path) -> Project:
-    """The facts of the tree at ``tree``; files that cannot be read count as absent."""
+def read_package(tree: Path) -> Project:
+    """The facts that lie at the top of ``tree``; files that cannot be read count as absent."""
     pyproject = _toml(tree / "pyproject.toml")
     legacy = _merged_legacy(tree)
     table = _table(pyproject, "project")
@@ -119,6 +121,13 @@ def read_project(tree: Path) -> Project:
         tools=_tools(tree, pyproject),
         django_script=script,
     )
+
+
+def workspace_patterns(tree: Path) -> tuple[tuple[str, ...], bool]:
+    """The patterns in which the top lists its member packages, and whether the top is built as a package."""
+    pyproject = _toml(tree / "pyproject.toml")
+    uv = _table(pyproject, "tool", "uv", "workspace")
+    return _texts(uv.get("members")), "build-system" in pyproject
 
 
 def _toml(path: Path) -> dict[str, Any]:

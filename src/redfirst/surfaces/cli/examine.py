@@ -199,12 +199,33 @@ def _suite(
     )
     if runner == "node":
         return replace(suite, told="node has no way to collect without running")
-    script = project_of(base, cache).django_script if runner == "django" else ""
-    return _collected(suite, environment, base, sandbox, script)
+    project = project_of(base, cache)
+    if runner == "django":
+        return _collected(suite, environment, base, sandbox, script=project.django_script)
+    folders = [path.partition("[")[0] for path in project.members] if runner in ("pytest", "unittest") else []
+    if not folders or "." in folders:
+        return _collected(suite, environment, base, sandbox)
+    return _together([_collected(suite, environment, base, sandbox, folder=name) for name in folders])
+
+
+def _together(parts: list[Suite]) -> Suite:
+    """One suite of the packages of a checkout, each collected in its own folder."""
+    tests, errors = sum(part.tests or 0 for part in parts), sum(part.errors for part in parts)
+    worst = next((part for part in parts if part.problem), parts[0])
+    told = [f"{tests} tests, {errors} errors in {len(parts)} packages", *(p.told for p in parts if p.errors)]
+    return replace(
+        parts[0], tests=tests, errors=errors, told="; ".join(told), problem="" if tests else worst.problem
+    )
 
 
 def _collected(
-    suite: Suite, environment: Environment, base: PreparedBase, sandbox: Sandbox, script: str
+    suite: Suite,
+    environment: Environment,
+    base: PreparedBase,
+    sandbox: Sandbox,
+    *,
+    script: str = "",
+    folder: str = ".",
 ) -> Suite:
     limits = Limits()
     collector = Bind(str(collect_suite_path()), _COLLECTOR)
@@ -220,7 +241,7 @@ def _collected(
     )
     try:
         env = {**dict(environment.variables), "PATH": os.pathsep.join(environment.path)}
-        done = workspace.run(argv, env=env, limits=limits)
+        done = workspace.run(argv, cwd=folder, env=env, limits=limits)
     finally:
         workspace.close()
     return _compiled(suite, done) if suite.runner == "cargo" else _counted(suite, done)
