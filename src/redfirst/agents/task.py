@@ -33,11 +33,24 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
+class Asserted:
+    """One thing that a test says. ``strength``: exact, property or not-this-value; ``guard``: it holds on Base."""
+
+    what: str
+    strength: str
+    guard: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class QualifiedBundle:
-    """A bundle that the gate qualified on Base (the canonical one, as frozen), and its verdict there."""
+    """A bundle that the gate qualified on Base (the canonical one, as frozen), and its verdict there.
+
+    ``asserted``: what its tests say, each with its strength; empty where the strategy does not know.
+    """
 
     bundle: TestBundle
     verdict: Verdict
+    asserted: tuple[Asserted, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from redfirst.agents.strategies.snippet.compare import same_step
 from redfirst.agents.strategies.snippet.probe import Seen
 from redfirst.agents.strategies.snippet.story import Scene
 
+VARIANT = -2  # the block of a step that stands in no block: its input is only named in prose
 _VERSION = re.compile(r"\b(?:__version__|version|version_info|platform|__file__)\b")
 
 

@@ -7,15 +7,17 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from redfirst.agents.strategies.snippet.steps import bound_names, parse_quietly
+from redfirst.agents.strategies.snippet.habits import Habits, habits_of
+from redfirst.agents.strategies.snippet.steps import parse_quietly
 from redfirst.agents.task import Gate
 
 _TEST_FILE = re.compile(r"^(?:test_\w+|\w+_test|tests?)\.py$")
 _SAFE_PATH = re.compile(r"^[\w./+-]+$", re.ASCII)
 _MAX_FILES = 1500
 _MAX_BYTES = 600_000
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +30,31 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A file that will hold the test. ``text`` is '' for a new one; ``unittest``: its tests are TestCase methods."""
+    """A file that will hold the test. ``text`` is '' for a new one; ``case``: the class for it, '' for none.
+
+    ``unittest``: assertions are methods of ``self``; ``line``: the test goes behind that many lines.
+    """
 
     path: str
     text: str
     unittest: bool
+    case: str = ""
+    line: int = 0
+    habits: Habits = field(default_factory=Habits)
 
     @property
     def taken(self) -> frozenset[str]:
         """Every function and class name in it."""
         trees = ast.walk(ast.Module(parse_quietly(self.text), []))
-        kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-        return frozenset(tree.name for tree in trees if isinstance(tree, kinds))
+        return frozenset(tree.name for tree in trees if isinstance(tree, (*_FUNCTIONS, ast.ClassDef)))
+
+    @property
+    def case_line(self) -> int:
+        """Behind how many lines something for the module itself goes: in front of the class."""
+        for tree in parse_quietly(self.text):
+            if isinstance(tree, ast.ClassDef) and tree.name == self.case:
+                return min([tree.lineno, *(d.lineno for d in tree.decorator_list)]) - 1
+        return self.line
 
 
 def subject_of_code(codes: Iterable[str], owned: Callable[[str], bool]) -> Subject:
@@ -80,26 +95,30 @@ test_files.__test__ = False  # type: ignore[attr-defined]
 
 
 def _best(gate: Gate, files: Sequence[str], subject: Subject) -> Host | None:
-    scored: list[tuple[float, int, str, Host]] = []
+    scored: list[tuple[float, int, str, str]] = []
     for path in files:
-        data = gate.read(path)
-        if data is None or len(data) > _MAX_BYTES:
-            continue
-        try:
-            text = data.decode("utf-8")
-        except UnicodeDecodeError:
-            continue
+        text = _text(gate, path)
         score = _score(path, text, subject)
-        if score >= 2:
-            scored.append((-score, len(path), path, Host(path, text, gate.runner == "unittest")))
-    scored.sort(key=lambda item: item[:3])
+        if text and score >= 2:
+            scored.append((-score, len(path), path, text))
+    scored.sort()
     if len(scored) > 1 and scored[0][0] > -3 and scored[0][0] == scored[1][0]:
         return None
-    for _, _, path, host in scored[:5]:
-        style = style_of(host.text)
-        if style is not None and (style or gate.runner != "unittest"):
-            return Host(path, host.text, style)
+    for _, _, path, text in scored[:5]:
+        host = host_in(gate, path, text, subject)
+        if host is not None:
+            return host
     return None
+
+
+def _text(gate: Gate, path: str) -> str:
+    data = gate.read(path)
+    if data is None or len(data) > _MAX_BYTES:
+        return ""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return ""
 
 
 def _score(path: str, text: str, subject: Subject) -> float:
@@ -110,39 +129,92 @@ def _score(path: str, text: str, subject: Subject) -> float:
     imports = [line for line in text.splitlines() if re.match(r"\s*(?:from|import)\s", line)]
     words = set(re.findall(r"[\w.]+", " ".join(imports)))
     score += 2.0 * bool(subject.modules & words)
-    mentions = Counter(re.findall(r"\w+", text))
-    score += sum(min(mentions[name], 8) / 4.0 for name in subject.names)
-    return score
+    return score + _mentions(text, subject)
 
 
-def style_of(text: str) -> bool | None:
-    """True: the file's tests are TestCase methods; False: functions; None: it is no place for a test."""
+def _mentions(text: str, subject: Subject) -> float:
+    words = Counter(re.findall(r"\w+", text))
+    return sum(min(words[name], 8) / 4.0 for name in subject.names)
+
+
+def host_in(gate: Gate, path: str, text: str, subject: Subject) -> Host | None:
+    """The place inside one test file; None if it is no place for a test."""
     body = parse_quietly(text)
     if not body or "pytestmark" in text or "collect_ignore" in text or "importorskip(" in text:
         return None
-    functions = any(isinstance(tree, ast.FunctionDef) and tree.name.startswith("test") for tree in body)
-    cases = test_cases(body)
-    if functions or not cases:
-        plain = any(isinstance(tree, ast.ClassDef) and tree.name.startswith("Test") for tree in body)
-        return False if functions or plain else None
-    return True
+    plain = [t for t in body if isinstance(t, ast.FunctionDef) and t.name.startswith("test")]
+    cases = test_cases(body, only_unittest=gate.runner != "pytest")
+    habits = habits_of(gate, text)
+    ranked = sorted(cases, key=lambda case: (-_about(case, text, subject), -case.lineno))
+    case = ranked[0] if ranked else None
+    functions = sum(_mentions(ast.get_source_segment(text, tree) or "", subject) for tree in plain)
+    if case and (not plain or _about(case, text, subject) > functions or gate.runner != "pytest"):
+        methods = [t for t in case.body if isinstance(t, ast.FunctionDef) and t.name.startswith("test")]
+        line = _behind(methods, text, subject) or case.end_lineno or 0
+        return Host(path, text, _asserts_by_method(case, gate), case.name, line, habits)
+    if not plain or gate.runner != "pytest":
+        return None
+    return Host(path, text, False, "", _behind(plain, text, subject) or _end(body, text), habits)
 
 
-def test_cases(body: Sequence[ast.stmt]) -> list[ast.ClassDef]:
-    """Top-level classes that are TestCases themselves and that nothing in the file inherits from."""
+def _about(case: ast.ClassDef, text: str, subject: Subject) -> float:
+    """How much a class has to do with the subject."""
+    named = sum(3.0 for name in subject.names if len(name) > 3 and name.lower() in case.name.lower())
+    return named + _mentions(ast.get_source_segment(text, case) or "", subject)
+
+
+def _behind(tests: Sequence[ast.FunctionDef], text: str, subject: Subject) -> int:
+    """The last line of the last test that mentions most of what the subject is about; 0 for none."""
+    best, line = 1, 0
+    for test in tests:
+        words = set(re.findall(r"\w+", ast.get_source_segment(text, test) or ""))
+        number = len(words & subject.names)
+        if number >= best:
+            best, line = number, test.end_lineno or 0
+    return line
+
+
+def _end(body: Sequence[ast.stmt], text: str) -> int:
+    """The end of the file, in front of what runs it as a program."""
+    last = body[-1]
+    guarded = isinstance(last, ast.If) and "__name__" in ast.unparse(last.test)
+    if guarded and len(body) > 1:
+        return body[-2].end_lineno or 0
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+    return max((number for number, line in enumerate(lines, 1) if line.strip()), default=0)
+
+
+def _asserts_by_method(case: ast.ClassDef, gate: Gate) -> bool:
+    """Whether the tests of a class call ``self.assert…`` more often than they say ``assert``."""
+    if gate.runner != "pytest":
+        return True
+    nodes = list(ast.walk(case))
+    calls = [n for n in nodes if isinstance(n, ast.Attribute) and n.attr.startswith("assert")]
+    plain = [n for n in nodes if isinstance(n, ast.Assert)]
+    known = any(ast.unparse(base).endswith("TestCase") for base in case.bases)
+    return known and len(calls) >= len(plain)
+
+
+def test_cases(body: Sequence[ast.stmt], *, only_unittest: bool) -> list[ast.ClassDef]:
+    """Top-level classes that hold tests and that nothing in the file inherits from."""
     classes = [tree for tree in body if isinstance(tree, ast.ClassDef)]
     inherited = {ast.unparse(base).rpartition(".")[2] for tree in classes for base in tree.bases}
     return [
         tree
         for tree in classes
-        if any(ast.unparse(base) in ("TestCase", "unittest.TestCase") for base in tree.bases)
+        if (_is_unittest(tree) or (not only_unittest and tree.name.startswith("Test")))
         and tree.name not in inherited
         and not tree.decorator_list
         and not tree.keywords
+        and any(isinstance(item, ast.FunctionDef) and item.name.startswith("test") for item in tree.body)
     ]
 
 
 test_cases.__test__ = False  # type: ignore[attr-defined]
+
+
+def _is_unittest(tree: ast.ClassDef) -> bool:
+    return any(ast.unparse(base).endswith("TestCase") for base in tree.bases)
 
 
 def _new(gate: Gate, files: Sequence[str], slug: str, beside: Sequence[Host]) -> Host:
@@ -153,30 +225,12 @@ def _new(gate: Gate, files: Sequence[str], slug: str, beside: Sequence[Host]) ->
         folder = beside[0].path.rpartition("/")[0]
     behind = sum(path.endswith("_test.py") for path in files) > len(files) / 2
     taken = {path.rpartition("/")[2] for path in gate.base_files()}
+    habits = beside[0].habits if beside else Habits()
     number = 1
     while True:
         stem = slug if number == 1 else f"{slug}_{number}"
         name = f"{stem}_test.py" if behind else f"test_{stem}.py"
         path = f"{folder}/{name}" if folder else name
         if name not in taken:
-            return Host(path, "", gate.runner == "unittest")
+            return Host(path, "", gate.runner != "pytest", habits=habits)
         number += 1
-
-
-def has_import(text: str, line: str) -> bool:
-    """Whether a file binds at its top level exactly what an import line binds."""
-    wanted = {_alias(tree, alias) for tree in parse_quietly(line) for alias in getattr(tree, "names", ())}
-    held = {
-        _alias(tree, alias)
-        for tree in parse_quietly(text)
-        if isinstance(tree, ast.Import | ast.ImportFrom)
-        for alias in tree.names
-    }
-    bound = Counter(bound_names(parse_quietly(text)))
-    names = [next(bound_names([tree]), "") for tree in parse_quietly(line)]
-    return wanted <= held and all(bound[name] == 1 for name in names)
-
-
-def _alias(tree: ast.stmt, alias: ast.alias) -> tuple[str, str, str | None]:
-    module = "." * tree.level + (tree.module or "") if isinstance(tree, ast.ImportFrom) else ""
-    return module, alias.name, alias.asname

@@ -12,16 +12,17 @@ from enum import StrEnum
 from itertools import pairwise
 
 from redfirst.agents.strategies.snippet.claims import Claim, How, Mark, Remark, Role, is_literal
+from redfirst.agents.strategies.snippet.facts import VARIANT
 from redfirst.agents.strategies.snippet.report import Sentence
 from redfirst.agents.strategies.snippet.steps import Step, bound_names
 from redfirst.agents.strategies.snippet.story import Scene, Story
 
-VARIANT = -2  # the block of a step that stands in no block: its input is named in prose
 _MAX = 12
 _SPAN = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 _CLAUSE = re.compile(
     r"(?<!\0)[,;:.]\s+|[,;:.]\s+(?!\0)|[;:.]\s+|\s+(?:but|while|whereas|only|although|though)\s+"
 )
+_BRACKET = re.compile(r"\([^()]*\)")
 _FINE = re.compile(
     r"\b(?:(?:is|are|was|'s|'re) (?:\w+ )?(?:fine|right|ok(?:ay)?|correct|good|unaffected|not affected)|"
     r"(?:work|pass|behave)(?:s|es|ed)?\b(?! around)|(?:properly|correctly|rightly)\b|as (?:it should|expected))",
@@ -33,6 +34,11 @@ _NOT = re.compile(
 _SAME = re.compile(
     r"\b(?:same(?! as\b)|also|as well|too|alike|likewise|similarly|"
     r"fails?|failed|crash(?:es)?|affected|breaks?|seen with)\b",
+    re.IGNORECASE,
+)
+_SHOULD_WORK = re.compile(
+    r"\b(?:should|must|ought to) (?:also |both |all |just |equally )*"
+    r"(?:work|be (?:accepted|allowed|possible|supported|fine|ok))\b",
     re.IGNORECASE,
 )
 _HOLDS = re.compile(
@@ -111,7 +117,7 @@ def model_of(step: Step) -> Model | None:
         return None
     slots: list[str] = []
     pattern = ast.unparse(_Cut(slots).visit(ast.parse(ast.unparse(tree))))
-    return Model(step, pattern, tuple(slots)) if 0 < len(slots) <= 3 else None
+    return Model(step, pattern, tuple(slots))
 
 
 class _Cut(ast.NodeTransformer):
@@ -146,8 +152,9 @@ def _named(story: Story, models: list[Model]) -> Iterator[tuple[str, Sentence, V
 
 
 def clauses(text: str) -> list[str]:
-    """The parts of a sentence between commas, colons and words such as "but"; code in backticks is never cut."""
+    """The parts of a sentence between commas, colons and words such as "but"; brackets and code are never cut."""
     hidden = _SPAN.sub(lambda match: "\0" * len(match.group(0)), text)
+    hidden = _BRACKET.sub(lambda match: re.sub(r"[^\0]", "_", match.group(0)), hidden)
     cuts = [0, *(match.end() for match in _CLAUSE.finditer(hidden)), len(text)]
     return [text[a:b] for a, b in pairwise(cuts) if text[a:b].strip()]
 
@@ -158,6 +165,8 @@ def verdict_of(clause: str) -> Verdict | None:
     holds = _HOLDS.search(words)
     if holds:
         return Verdict.FALSE if holds.group("no") else Verdict.TRUE
+    if _SHOULD_WORK.search(words):
+        return Verdict.SAME
     if _FINE.search(words) and not _NOT.search(words):
         return Verdict.FINE
     if _SAME.search(words) and not _NOT.search(words) and not _FINE.search(words):
@@ -177,6 +186,44 @@ def _filled(models: list[Model], spans: list[str], names: frozenset[str]) -> Ite
     fitting = [found for model in patterns.values() if (found := list(_fitted(model, models, literals)))]
     if len(fitting) == 1:
         yield from fitting[0]
+        return
+    for span in literals:
+        exchanged = {code for model in patterns.values() for code in _exchanged(model.step.code, span)}
+        if len(exchanged) == 1:
+            yield from exchanged
+
+
+def _exchanged(code: str, span: str) -> Iterator[str]:
+    """A statement with an expression in place of the one part that has the same head: ``X[1]`` for ``X[2]``."""
+    try:
+        new = ast.parse(span, mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return
+    head = _head(new)
+    names = {node.id for node in ast.walk(new) if isinstance(node, ast.Name)}
+    tree = ast.parse(code)
+    known = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | set(dir(builtins))
+    alike = [node for node in ast.walk(tree) if isinstance(node, ast.expr) and head and _head(node) == head]
+    if len(alike) == 1 and names <= known and not isinstance(tree.body[0], ast.Assign):
+        yield ast.unparse(_Put(alike[0], new).visit(tree))
+
+
+def _head(node: ast.expr) -> str | None:
+    if isinstance(node, ast.Subscript):
+        return f"{ast.unparse(node.value)}[]"
+    return f"{ast.unparse(node.func)}()" if isinstance(node, ast.Call) else None
+
+
+class _Put(ast.NodeTransformer):
+    """Puts one expression in the place of another."""
+
+    def __init__(self, old: ast.expr, new: ast.expr) -> None:
+        self.old = old
+        self.new = new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """The new expression for the old one; anything else is gone through."""
+        return self.new if node is self.old else self.generic_visit(node)
 
 
 def _is_call(span: str, models: list[Model], names: frozenset[str]) -> bool:
@@ -201,6 +248,8 @@ def _is_call(span: str, models: list[Model], names: frozenset[str]) -> bool:
 
 def _fitted(model: Model, models: list[Model], spans: list[str]) -> Iterator[str]:
     """A model with spans in its slots: one span for each slot in turn, or single ones where only one slot can be."""
+    if not 0 < len(model.slots) <= 3:
+        return
     kin = [other for other in models if other.pattern == model.pattern]
     places = [_slots_for(span, model, kin) for span in spans]
     at = 0
