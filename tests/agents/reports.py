@@ -12,22 +12,22 @@ CONFIRMED = {
     ),
     "comment with both values": (
         "show drops a nought\n\n```python\nfrom ledger import show\nshow(105)  # gives '1.5', should be '1.05'\n```\n",
-        "show(105) == '1.05'",
+        'show(105) == "1.05"',
     ),
     "printed text with a stated value": (
         "show drops a nought\n\n    from ledger import show\n    print(show(105))\n\nIt prints 1.5 but it should print `1.05`.\n",
-        "show(105) == '1.05'",
+        'show(105) == "1.05"',
     ),
     "traceback and a stated result": (
         "parse fails without cents\n\n```python\nfrom ledger.money import parse\nparse('7')\n```\n\n"
         "```\nTraceback (most recent call last):\n  File \"a.py\", line 2, in <module>\n    parse('7')\n"
         "ValueError: not enough values to unpack (expected 2, got 1)\n```\n\nExpected: `700`\n",
-        "parse('7') == 700",
+        'parse("7") == 700',
     ),
     "traceback alone": (
         "parse fails without cents\n\n```python\nfrom ledger.money import parse\namount = parse('7')\n```\n\n"
         "```\nValueError: not enough values to unpack (expected 2, got 1)\n```\n",
-        "amount = parse('7')",
+        'amount = money.parse("7")',
     ),
     "should raise": (
         "Negative sums pass\n\n```python\nimport ledger\nledger.check(-1)  # should raise LedgerError\n```\n",
@@ -46,7 +46,7 @@ CONFIRMED = {
     ),
     "a value that is only like the one expected": (
         "Show\n\n```python\n>>> from ledger import show\n>>> show(105)\n'1.5'\n```\n\nI expected something like '1,05 EUR'.\n",
-        "show(105) != '1.5'",
+        'show(105) != "1.5"',
     ),
     "a test function": (
         "Split loses a cent\n\n```python\nfrom ledger import split\n\nTOTAL = 100\n\ndef test_split():\n"
@@ -70,23 +70,23 @@ CONFIRMED = {
     "a loop that prints": (
         "lines drops a nought\n\n```python\nfrom ledger import lines\nfor line in lines([105, 250]):\n    print(line)\n```\n\n"
         "Output:\n\n```\n1.5\n2.50\n```\n\nExpected:\n\n```\n1.05\n2.50\n```\n",
-        "printed.strip() == '1.05\\n2.50'",
+        'printed.strip() == "1.05\\n2.50"',
     ),
     "imports left out, several values": (
         "show and friends\n\n```python\n>>> show(250)\n'2.50'\n>>> show(105)\n'1.5'\n>>> show(9)\n'0.9'\n```\n\n"
         "The last two should be '1.05' and '0.09'.\n",
-        "show(9) == '0.09'",
+        'show(9) == "0.09"',
     ),
     "a call named in prose": (
         "show drops a nought\n\n`ledger.show(105)` gives `'1.5'` instead of `'1.05'`.\n",
-        "show(105) == '1.05'",
+        'show(105) == "1.05"',
     ),
 }
 
 CONFIRMED |= {
     "one of two, named by its place": (
         "Show\n\n```python\n>>> from ledger import show\n>>> show(105)\n'1.5'\n>>> show(250)\n'2.50'\n```\n\nI expected '1.05' for the first.\n",
-        "show(105) == '1.05'",
+        'show(105) == "1.05"',
     ),
     "one of two, nearer to what is stated": (
         "Split\n\n```python\nfrom ledger import split\nprint(split(100, 3))  # [33, 33, 33]\nprint(split(9, 3))  # [3, 3, 3]\n```\n\n"

@@ -57,7 +57,7 @@ def test_code_is_cut_into_statements_with_what_stands_beside_them(
         ("It should raise a ValueError.", [(Role.EXPECTED_RAISE, "ValueError")]),
         ("It fails with `KeyError: 'x'` here", [(Role.ACTUAL_RAISE, "KeyError")]),
         ("It should not be None.", [(Role.UNWANTED, "None")]),
-        ("It should return 2 elements", []),
+        ("It should return 2 elements", [(Role.EXPECTED, "2")]),
         ("There `should be 3` in code", []),
         ("1.2.0 gave `'x'`", [(Role.EXPECTED, "'x'")]),
         ("This works as expected.", []),

@@ -29,7 +29,8 @@ _ABOUT_DOCUMENTS = re.compile(
 )
 _ABOUT_MESSAGE = re.compile(
     r"\b(?:better|clearer|nicer|friendlier|helpful|useful|understandable|misleading|confusing|unclear|unhelpful|cryptic|"
-    r"obscure|wrong)(?: error| exception)? (?:message|wording|text|error)\b|"
+    r"obscure)(?: error| exception)? (?:message|wording|text|error)\b|"
+    r"\bwrong(?: error| exception)? (?:message|wording|text)\b|"
     r"\b(?:message|wording|error) (?:\w+ ){0,3}(?:misleading|confusing|unclear|unhelpful|cryptic|obscure|helpful|"
     r"understandable|better|clearer)\b",
     re.IGNORECASE,
