@@ -98,6 +98,33 @@ def test_a_file_of_test_cases_gets_a_method(tmp_path: Path) -> None:
     assert b"::MoneyTest::test_split_loses_cent" in (result.bundle.command or b"")
 
 
+TABLE = """\
+import pytest
+
+from ledger import check, show
+
+
+@pytest.mark.parametrize(("sum_", "expected"), [(250, "2.50"), (1000, "10.0")])
+def test_show(sum_, expected):
+    assert show(sum_).startswith(expected)
+
+
+@pytest.mark.parametrize("sum_", [1, 2])
+def test_check(sum_):
+    assert check(sum_)
+"""
+
+
+def test_a_table_holds_what_fails_beside_what_must_stay(tmp_path: Path) -> None:
+    report = CONFIRMED["imports left out, several values"][0].encode()
+    result = qualified(make_ledger(tmp_path, files(TABLE)), report)
+    patch = (result.bundle.patch or b"").decode()
+    assert '(250, "2.50"),' in patch
+    assert '(9, "0.09"),' in patch
+    assert [one.guard for one in result.asserted] == [True, False, False]
+    assert len([node for node in result.verdict.nodes if node.kind.value == "passed"]) == 1
+
+
 def test_a_project_without_pytest_gets_tests_for_unittest(tmp_path: Path) -> None:
     ledger = make_ledger(tmp_path, flat_files())
     for name, line in (

@@ -61,6 +61,7 @@ def reproduce(dataset: Dataset, instance_id: str, strategy: str, folder: Path, m
         seconds=seconds,
         nodes=tuple(contract.get("test_nodes", ())),
         digest=answer.bundle.digest,
+        strengths=tuple(sorted({one.strength for one in answer.asserted if not one.guard})),
     )
 
 
@@ -86,5 +87,6 @@ def _keep(
         save_bundle(answer.bundle, run.path / "bundle")
         run.record("evidence.json", verdict_record(answer.verdict))
         facts |= {"qualified": True, "kind": answer.verdict.kind, "bundle": answer.bundle.digest}
+        facts["asserted"] = [asdict(one) for one in answer.asserted]
         run.event("qualified", {"bundle": answer.bundle.digest})
     run.record("run.json", facts)

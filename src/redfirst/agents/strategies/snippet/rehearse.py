@@ -37,7 +37,10 @@ def rehearse(prober: Prober, test: TestText) -> Rehearsal:
     observed = prober.observe(codes)
     if len(observed.steps) < len(codes):
         return Rehearsal((), problem=observed.problem or "the run was cut")
-    supplied = dict.fromkeys(line for seen in observed.steps for line in seen.imports)
+    framework = {offset - 1} if test.unittest else set()  # the line that makes ``self`` is not part of the test
+    supplied = dict.fromkeys(
+        line for n, seen in enumerate(observed.steps) if n not in framework for line in seen.imports
+    )
     return replace(_judged(test, observed.steps[offset:]), imports=tuple(supplied))
 
 

@@ -85,14 +85,22 @@ def as_reported(tests: Sequence[Named], placed: Placed, verdict: Verdict) -> boo
         owner = next((named for named in tests if name.endswith(named.name)), None)
         if owner is None or not _for_its_reason(owner, placed, node):
             return False
+    if not all(_rows_fail_as_told(named, failing) for named in tests if named.test.decorators):
+        return False
     with_findings = [named for named in tests if named.test.findings]
     red = {node.node.partition("[")[0].replace("::", ".").rpartition(".")[2] for node in failing}
     return all(named.name in red for named in with_findings)
 
 
+def _rows_fail_as_told(named: Named, failing: Sequence[NodeVerdict]) -> bool:
+    """Whether of a table, whose rows share one assertion, as many rows fail as there are findings in it."""
+    red = [node for node in failing if node.node.partition("[")[0].endswith(named.name)]
+    return len(red) == sum(part.shows is not None and not part.guard for part in named.test.parts)
+
+
 def _for_its_reason(named: Named, placed: Placed, node: NodeVerdict) -> bool:
     parts = [part for part in named.test.parts if part.shows is not None]
-    line = _line_of(placed, node)
+    line = None if named.test.decorators else _line_of(placed, node)
     if line is not None:
         parts = [part for part in parts if line in _stripped(part)] or parts
     return any(_fits(part, node) for part in parts)
