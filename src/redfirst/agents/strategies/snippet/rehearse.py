@@ -37,7 +37,9 @@ def rehearse(prober: Prober, test: TestText) -> Rehearsal:
     observed = prober.observe(codes)
     if len(observed.steps) < len(codes):
         return Rehearsal((), problem=observed.problem or "the run was cut")
-    framework = {offset - 1} if test.unittest else set()  # the line that makes ``self`` is not part of the test
+    framework = (
+        {offset - 1} if test.unittest else set()
+    )  # the line that makes ``self`` is not part of the test
     supplied = dict.fromkeys(
         line for n, seen in enumerate(observed.steps) if n not in framework for line in seen.imports
     )
