@@ -55,6 +55,10 @@ def check(cents):
 
 def lines(sums):
     return [show(sum_) for sum_ in sums]
+
+
+def statement(days):
+    yield from [*days, days[-1]]
 '''
 FIXED = (
     BUGGY.replace("sum(self.entries[1:])", "sum(self.entries)")
@@ -68,12 +72,14 @@ FIXED = (
         '    cents = cents or "0"\n',
     )
     .replace("{cents % 100}", "{cents % 100:02}")
+    .replace("[*days, days[-1]]", "days")
     .replace(
         "    return cents is not None",
         '    if cents < 0:\n        raise LedgerError("negative")\n    return True',
     )
 )
 PYPROJECT = '[project]\nname = "ledger"\nversion = "1"\n\n[tool.pytest.ini_options]\npythonpath = ["src"]\n'
+INIT = "from ledger.money import Account, LedgerError, check, lines, parse, show, split, statement\n"
 PYTEST_FILE = "from ledger import money\n\n\ndef test_check():\n    assert money.check(5)\n"
 UNITTEST_FILE = """\
 import unittest
@@ -117,7 +123,7 @@ def files(test_file: str) -> dict[str, str]:
     """The project's files with one test file."""
     return {
         "pyproject.toml": PYPROJECT,
-        "src/ledger/__init__.py": "from ledger.money import Account, LedgerError, check, lines, parse, show, split\n",
+        "src/ledger/__init__.py": INIT,
         "src/ledger/money.py": BUGGY,
         "tests/test_money.py": test_file,
     }

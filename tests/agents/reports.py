@@ -95,6 +95,15 @@ CONFIRMED |= {
     ),
 }
 
+CONFIRMED |= {
+    "a loop over too many pieces": (
+        "statement shows a day too often\n\n```python\nfrom ledger import statement\n"
+        "for line in statement(['mon', 'tue']):\n    print(line)\n```\n\n"
+        "I get three lines:\n\n    mon\n    tue\n    tue\n\nShould be two, one a day.\n",
+        'len(list(statement(["mon", "tue"]))) == 2',
+    ),
+}
+
 REFUSED = {
     "one of two, and nobody can tell which": (
         "Split\n\n```python\n>>> from ledger import split\n>>> sum(split(9, 3))\n9\n>>> sum(split(6, 3))\n6\n```\n\nI expected 1.\n"

@@ -79,11 +79,11 @@ def _checked(step: Step, checks: Sequence[str], flavour: Flavour) -> list[str]:
     if isinstance(tree, ast.Assign) and isinstance(tree.targets[0], ast.Name):
         name = tree.targets[0].id
         return [*_laid_out(step.code, flavour), *_asserted(checks, name, flavour)]
+    if not any(uses_result(text) for text in checks):  # they hold the code themselves: what a loop goes over
+        return _asserted(checks, "result", flavour)
     source = shown_expression(step)
     if source is None:
         raise CannotWrite(f"line {step.line} is not an expression")
-    if not any(uses_result(text) for text in checks):
-        return _asserted(checks, "result", flavour)
     value = ast.parse(source, mode="eval").body
     if len(checks) == 1 and "\n" not in source and len(re.findall(r"\b_\b", checks[0])) == 1:
         inline = _assert(checks[0], source if isinstance(value, _ATOMS) else f"({source})", value, flavour)
