@@ -17,6 +17,7 @@ from redfirst.agents.strategies.snippet.place import Host, hosts, subject_of_cod
 from redfirst.agents.strategies.snippet.probe import Prober, Seen
 from redfirst.agents.strategies.snippet.project import owns
 from redfirst.agents.strategies.snippet.rehearse import rehearse
+from redfirst.agents.strategies.snippet.steps import FIXTURES
 from redfirst.agents.strategies.snippet.submit import Desk, Refused
 from redfirst.agents.strategies.snippet.table import tabulated
 from redfirst.agents.strategies.snippet.write import TestText, write_test
@@ -110,6 +111,7 @@ class Workshop:
         unittest = self.desk.gate.runner != "pytest"
         drafts = [self._final(function, Flavour(unittest=unittest)) for function in ready.functions]
         codes = [code for draft in drafts for code in draft.code]
+        codes += [f"import {FIXTURES[name]}" for d in drafts for name in d.arguments if name in FIXTURES]
         subject = subject_of_code(codes, lambda module: owns(self.desk.gate, module))
         if not subject.modules:
             raise CannotWrite("its code uses nothing of this project")

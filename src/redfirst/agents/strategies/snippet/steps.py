@@ -28,7 +28,14 @@ _OTHER_TAGS = frozenset(_OTHER_TAGS_TEXT.split())
 
 
 _MAX_LINES = 1_000
-_FIXTURES = frozenset({"monkeypatch", "tmp_path", "capsys", "caplog", "recwarn"})
+#: Fixtures that a report's own test may ask for, and the module of pytest that each comes from.
+FIXTURES = {
+    "monkeypatch": "_pytest.monkeypatch",
+    "tmp_path": "_pytest.tmpdir",
+    "capsys": "_pytest.capture",
+    "caplog": "_pytest.logging",
+    "recwarn": "_pytest.recwarn",
+}
 Reader = Callable[[str], tuple[str, str]]
 
 
@@ -238,7 +245,7 @@ def is_example(tree: ast.stmt | None) -> bool:
     if not isinstance(tree, ast.FunctionDef) or not tree.name.startswith("test") or tree.decorator_list:
         return False
     arguments = tree.args
-    named = {argument.arg for argument in arguments.args} <= _FIXTURES
+    named = {argument.arg for argument in arguments.args} <= set(FIXTURES)
     others = (
         arguments.vararg
         or arguments.kwarg
