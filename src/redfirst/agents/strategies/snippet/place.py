@@ -140,7 +140,7 @@ def _mentions(text: str, subject: Subject) -> float:
 def host_in(gate: Gate, path: str, text: str, subject: Subject) -> Host | None:
     """The place inside one test file; None if it is no place for a test."""
     body = parse_quietly(text)
-    if not body or "pytestmark" in text or "collect_ignore" in text or "importorskip(" in text:
+    if not body or any(map(_conditional, body)):
         return None
     plain = [t for t in body if isinstance(t, ast.FunctionDef) and t.name.startswith("test")]
     cases = test_cases(body, only_unittest=gate.runner != "pytest")
@@ -155,6 +155,14 @@ def host_in(gate: Gate, path: str, text: str, subject: Subject) -> Host | None:
     if not plain or gate.runner != "pytest":
         return None
     return Host(path, text, False, "", _behind(plain, text, subject) or _end(body, text), habits)
+
+
+def _conditional(tree: ast.stmt) -> bool:
+    """Whether a statement of the module may keep all of its tests from running, or marks all of them."""
+    if isinstance(tree, (*_FUNCTIONS, ast.ClassDef)):
+        return False
+    words = set(re.findall(r"\w+", ast.unparse(tree)))
+    return bool(words & {"pytestmark", "collect_ignore", "collect_ignore_glob", "importorskip"})
 
 
 def _about(case: ast.ClassDef, text: str, subject: Subject) -> float:
