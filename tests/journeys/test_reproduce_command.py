@@ -75,6 +75,58 @@ def test_the_test_is_added_only_when_asked(shop: Shop) -> None:
     assert changed[1] in done.out
 
 
+GUARDED = """\
+# split loses a cent
+
+```python
+from till import split
+
+sum(split(100, 3))  # gives 99, should be 100
+sum(split(99, 3))  # correct
+```
+"""
+
+
+def test_how_strong_each_assertion_is_and_which_holds_already_is_told(shop: Shop) -> None:
+    report = shop.file("report.md", GUARDED)
+    words = (
+        "reproduce",
+        report,
+        "--repo",
+        ".",
+        "--python",
+        sys.executable,
+        "--out",
+        str(shop.folder / "runs"),
+    )
+    told = json.loads(shop.call(*words, "--json").out)
+    assert told["strength"] == "exact"
+    assert told["asserted"] == [
+        {"what": "100", "strength": "exact", "guard": False},
+        {"what": "99", "strength": "exact", "guard": True},
+    ]
+    assert json.loads((Path(told["run"]) / "run.json").read_text())["asserted"] == told["asserted"]
+    lines = shop.call(*words).out.splitlines()
+    at = lines.index("What it asserts:")
+    assert lines[at + 1 : at + 3] == ["  exact  100", "  exact  99  (holds already)"]
+
+
+def test_an_assertion_that_only_rules_out_the_wrong_result_is_told_as_weak(shop: Shop) -> None:
+    report = shop.file("report.md", REPORT.replace("I expected 100.", "That is wrong."))
+    done = shop.call(
+        "reproduce",
+        report,
+        "--repo",
+        ".",
+        "--python",
+        sys.executable,
+        "--out",
+        str(shop.folder / "runs"),
+        "--json",
+    )
+    assert json.loads(done.out)["strength"] == "not-this-value", done
+
+
 def test_a_file_with_work_in_it_is_not_written_over(shop: Shop) -> None:
     report = shop.file("report.md", REPORT)
     words = (

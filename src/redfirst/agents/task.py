@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from redfirst.core.bundle import TestBundle
@@ -32,12 +33,20 @@ class Task:
     log: Callable[[str], None] = field(default=_silent)
 
 
+class Strength(StrEnum):
+    """How much of the right result an assertion pins down; the strongest first."""
+
+    EXACT = "exact"  # the whole result: a wrong one cannot pass, but for other inputs
+    PROPERTY = "property"  # something that the right result must have, and others may have as well
+    NOT_THIS = "not-this-value"  # anything but what is reported passes
+
+
 @dataclass(frozen=True, slots=True)
 class Asserted:
-    """One thing that a test says. ``strength``: exact, property or not-this-value; ``guard``: it holds on Base."""
+    """One thing that a test says. ``guard``: it holds on Base, and must stay so."""
 
     what: str
-    strength: str
+    strength: Strength
     guard: bool = False
 
 
@@ -51,6 +60,12 @@ class QualifiedBundle:
     bundle: TestBundle
     verdict: Verdict
     asserted: tuple[Asserted, ...] = ()
+
+    @property
+    def strength(self) -> Strength | None:
+        """That of the strongest assertion that fails on Base: a weak one beside it takes nothing from the test."""
+        held = {one.strength for one in self.asserted if not one.guard}
+        return next((strength for strength in Strength if strength in held), None)
 
 
 @dataclass(frozen=True, slots=True)

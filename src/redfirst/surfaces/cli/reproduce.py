@@ -140,7 +140,14 @@ def _finish_qualified(
     save_bundle(result.bundle, run.path / "bundle")
     run.record("evidence.json", verdict_record(result.verdict))
     frozen = session.settings.store / result.bundle.digest
-    record = {**facts, "qualified": True, "kind": result.verdict.kind, "frozen": str(frozen)}
+    record = {
+        **facts,
+        "qualified": True,
+        "kind": result.verdict.kind,
+        "strength": result.strength,
+        "asserted": [asdict(one) for one in result.asserted],
+        "frozen": str(frozen),
+    }
     run.record("run.json", record)
     run.event("qualified", {"bundle": result.bundle.digest})
     applied = apply_test(session, result.bundle, run.path / "bundle") if apply else ()
@@ -156,6 +163,9 @@ def _finish_qualified(
         return 0
     print_line("The test:", style="bold")
     print_lines("  " + line for line in (result.bundle.patch or b"").decode("utf-8", "replace").splitlines())
+    if result.asserted:
+        print_line("What it asserts:", style="bold")
+        print_lines(_asserted_lines(result))
     print_line("On this tree:", style="bold")
     print_lines("  " + line for line in verdict_lines(result.verdict, Expect.FAIL))
     print_lines(f"  added to the checkout: {path}" for path in applied)
@@ -170,6 +180,16 @@ def _finish_qualified(
         ]
     )
     return 0
+
+
+def _asserted_lines(result: QualifiedBundle) -> list[str]:
+    """One line an assertion, its strength in front; what holds already is told as such."""
+    width = max(len(one.strength) for one in result.asserted)
+    return [
+        f"  {one.strength:<{width}}  {' '.join(one.what.split())}"
+        + ("  (holds already)" if one.guard else "")
+        for one in result.asserted
+    ]
 
 
 def _refusal_lines(refusal: Refusal, folder: Path) -> list[str]:

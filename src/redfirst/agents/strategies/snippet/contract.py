@@ -6,10 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from redfirst.agents.strategies.snippet.findings import Finding, Kind, Strength
+from redfirst.agents.strategies.snippet.findings import Finding, Kind
 from redfirst.agents.strategies.snippet.report import Report
 from redfirst.agents.strategies.snippet.steps import Step
 from redfirst.agents.strategies.snippet.write import Part
+from redfirst.agents.task import Strength
 from redfirst.core.bundle import BehaviorContract
 
 _MAX = 600

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from enum import IntEnum, StrEnum
+from enum import IntEnum
+
+from redfirst.agents.task import Strength
 
 
 class Kind(IntEnum):
@@ -24,14 +26,6 @@ class Kind(IntEnum):
     RETURNS = 4  # the reported exception must not be raised, and the stated result must come
     NOT_RAISES = 5  # the reported exception must not be raised
     NOT_VALUE = 6  # not the reported wrong result: the weakest
-
-
-class Strength(StrEnum):
-    """How much of the right result an assertion pins down."""
-
-    EXACT = "exact"  # the whole result: a wrong one cannot pass, but for other inputs
-    PROPERTY = "property"  # something that the right result must have, and others may have as well
-    NOT_THIS = "not-this-value"  # anything but what is reported passes
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ class Desk:
 
 
 def _asserted(finding: Finding, guard: bool) -> Asserted:
-    return Asserted(finding.expected.strip()[:300], finding.strength.value, guard)
+    return Asserted(finding.expected.strip()[:300], finding.strength, guard)
 
 
 def as_reported(tests: Sequence[Named], placed: Placed, verdict: Verdict) -> bool:
