@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.agents.ledger import UNITTEST_FILE, Ledger, files, flat_files, make_ledger
+from tests.agents.ledger import PYTEST_FILE, UNITTEST_FILE, Ledger, files, flat_files, make_ledger
 from tests.agents.reports import CONFIRMED, REFUSED
 
 from redfirst.agents.strategies.snippet import SnippetStrategy
@@ -26,6 +26,13 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
 
 def reproduce(ledger: Ledger, report: bytes) -> QualifiedBundle | Refusal:
     return SnippetStrategy().reproduce(Task(report), ledger.gate)
+
+
+def qualified_nowhere(ledger: Ledger, report: bytes) -> QualifiedBundle:
+    """The bundle, where the ledger's repair says nothing of what it is about."""
+    result = reproduce(ledger, report)
+    assert isinstance(result, QualifiedBundle), result
+    return result
 
 
 def qualified(ledger: Ledger, report: bytes) -> QualifiedBundle:
@@ -154,3 +161,23 @@ def test_a_report_that_cannot_be_read_is_a_usage_error_in_one_line(
         reproduce(ledger, data)
     assert word in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_an_import_that_is_left_out_comes_from_the_module_that_has_the_name(tmp_path: Path) -> None:
+    held = {**files(PYTEST_FILE), "src/ledger/days.py": "def due(day):\n    return day + 1\n"}
+    report = "due is a day late\n\n```\n>>> due(Fraction(6, 2))\nFraction(4, 1)\n```\n\nI expected 3.\n"
+    patch = (qualified_nowhere(make_ledger(tmp_path, held), report.encode()).bundle.patch or b"").decode()
+    assert "from ledger.days import due" in patch
+    assert "from fractions import Fraction" in patch
+
+
+def test_a_test_that_uses_nothing_but_a_fixture_of_the_project_is_about_that(tmp_path: Path) -> None:
+    plugin = "import pytest\n\n\n@pytest.fixture\ndef monkeypatch():\n    return {}\n"
+    held = {**files(PYTEST_FILE), "src/ledger/plugin.py": plugin}
+    held["tests/conftest.py"] = 'pytest_plugins = ["ledger.plugin"]\n'
+    report = (
+        "The fixture is empty\n\n```python\ndef test_fixture(monkeypatch):\n    assert monkeypatch == {'a': 1}\n```\n\n"
+        "This fails.\n"
+    )
+    patch = (qualified_nowhere(make_ledger(tmp_path, held), report.encode()).bundle.patch or b"").decode()
+    assert "(monkeypatch):" in patch

@@ -10,6 +10,7 @@ from redfirst.agents.strategies.snippet.claimed import CannotWrite, Flavour
 from redfirst.agents.strategies.snippet.combine import Case, functions_of
 from redfirst.agents.strategies.snippet.contract import entry_of
 from redfirst.agents.strategies.snippet.findings import Finding, Kind
+from redfirst.agents.strategies.snippet.homes import fixture_homes
 from redfirst.agents.strategies.snippet.minimise import minimised
 from redfirst.agents.strategies.snippet.names import name_for, slug_for
 from redfirst.agents.strategies.snippet.patch import Named
@@ -113,6 +114,10 @@ class Workshop:
         codes = [code for draft in drafts for code in draft.code]
         codes += [f"import {FIXTURES[name]}" for d in drafts for name in d.arguments if name in FIXTURES]
         subject = subject_of_code(codes, lambda module: owns(self.desk.gate, module))
+        if not subject.modules:
+            arguments = frozenset(name for draft in drafts for name in draft.arguments)
+            modules = fixture_homes(self.desk.gate, arguments)
+            subject = replace(subject, modules=modules, names=subject.names | arguments)
         if not subject.modules:
             raise CannotWrite("its code uses nothing of this project")
         why = "no place for a test"

@@ -89,15 +89,25 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Prober:
-    """Where and how steps run. ``paths``: import folders relative to Base; ``names``: packages of the project."""
+    """Where and how steps run. ``paths``: import folders relative to Base; ``names``: packages of the project.
+
+    ``homes``: import lines for names that no package offers at its top.
+    """
 
     gate: Gate
     paths: tuple[str, ...]
     names: tuple[str, ...]
+    homes: tuple[tuple[str, str], ...] = ()
 
     def observe(self, steps: Sequence[str], checks: Sequence[tuple[int, str]] = ()) -> Observed:
         """One fresh process. Raises SandboxError, EnvironmentFailed."""
-        order = {"steps": list(steps), "checks": list(checks), "paths": self.paths, "names": self.names}
+        order = {
+            "steps": list(steps),
+            "checks": list(checks),
+            "paths": self.paths,
+            "names": self.names,
+            "homes": dict(self.homes),
+        }
         script = files(__package__).joinpath("probe_child.py").read_text("utf-8")
         done = self.gate.run_code(script, stdin=json.dumps(order).encode(), seconds=SECONDS)
         return read_observed(done, len(checks))

@@ -3,7 +3,8 @@
 
 It runs in the project's own interpreter (any Python 3.7 or newer), so it needs the standard library alone.
 Input: one JSON object on stdin, ``steps`` (sources), ``checks`` (expressions to evaluate after a step, where
-``_`` is the step's value), ``paths`` (folders for the import path), ``names`` (packages that may bring names).
+``_`` is the step's value), ``paths`` (folders for the import path), ``names`` (packages that may bring names),
+``homes`` (name → import line for names that the packages do not bring themselves).
 Output: one JSON object a line on the descriptor REDFIRST_REPORT_FD; a line is written as soon as it is known.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import importlib
 import io
 import json
 import linecache
@@ -24,6 +26,26 @@ from typing import Any
 MAX_TEXT = 20000
 FILE = "<report>"
 UNDEFINED = object()
+#: Modules of the standard library whose names people use without their module.
+FAMILIAR = (
+    "typing",
+    "collections",
+    "collections.abc",
+    "dataclasses",
+    "datetime",
+    "decimal",
+    "enum",
+    "fractions",
+    "functools",
+    "io",
+    "itertools",
+    "pathlib",
+    "contextlib",
+    "abc",
+    "types",
+    "uuid",
+    "textwrap",
+)
 
 
 def bounded(text: str) -> tuple[str, bool]:
@@ -69,9 +91,10 @@ def failure(error: BaseException) -> dict[str, Any]:
 class Session:
     """A namespace that looks like ``__main__``, and the statements run in it."""
 
-    def __init__(self, steps: list[str], names: list[str]) -> None:
+    def __init__(self, steps: list[str], names: list[str], homes: dict[str, str]) -> None:
         self.steps = steps
         self.names = names
+        self.homes = homes
         self.module = types.ModuleType("__main__")
         self.space = self.module.__dict__
         self.space["__builtins__"] = builtins
@@ -131,12 +154,19 @@ class Session:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 name = node.id
                 if name not in self.space and not hasattr(builtins, name) and name not in added:
-                    line = self.offer(name) or self.standard(name, source)
-                    if line:
+                    line = self.offer(name) or self.homes.get(name) or self.standard(name, source)
+                    if line and self.brings(line):
                         added[name] = line
-        for line in added.values():
-            exec(line, self.space)
         return sorted(added.values())
+
+    def brings(self, line: str) -> bool:
+        """Run an import line; whether it could be had."""
+        try:
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                exec(line, self.space)
+        except BaseException:  # noqa: BLE001 - a module that cannot be imported brings nothing
+            return False
+        return True
 
     def offer(self, name: str) -> str | None:
         """An import statement that brings ``name``, or None."""
@@ -164,13 +194,28 @@ class Session:
         return None
 
     def standard(self, name: str, source: str) -> str | None:
-        """An import of a module of the standard library that the statement uses as ``name.attribute``."""
-        if name not in getattr(sys, "stdlib_module_names", ()) or name.startswith("_"):
-            return None
-        module = __import__(name)
-        used = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Attribute)]
-        mine = [n.attr for n in used if isinstance(n.value, ast.Name) and n.value.id == name]
-        return "import " + name if mine and all(hasattr(module, attribute) for attribute in mine) else None
+        """An import of a module of the standard library that the statement uses as ``name.attribute``, or of a
+        name that one familiar module alone has."""
+        if name in getattr(sys, "stdlib_module_names", ()) and not name.startswith("_"):
+            module = __import__(name)
+            used = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Attribute)]
+            mine = [n.attr for n in used if isinstance(n.value, ast.Name) and n.value.id == name]
+            if mine and all(hasattr(module, attribute) for attribute in mine):
+                return "import " + name
+        return self.familiar(name)
+
+    def familiar(self, name: str) -> str | None:
+        """An import of a name that is public in one familiar module of the standard library, and in no other."""
+        found: dict[int, str] = {}
+        for place in FAMILIAR:
+            module = importlib.import_module(place)
+            public = getattr(module, "__all__", None)
+            value = module.__dict__.get(name, UNDEFINED)
+            if value is UNDEFINED or name.startswith("_") or isinstance(value, types.ModuleType):
+                continue
+            if name in public if public is not None else getattr(value, "__module__", "") == place:
+                found.setdefault(id(value), "from " + place + " import " + name)
+        return next(iter(found.values())) if len(found) == 1 else None
 
     def check(self, expression: str, value: Any) -> dict[str, Any]:
         """Evaluate an expression with ``_`` as the value of the step before."""
@@ -208,7 +253,7 @@ def main() -> None:
     sys.stdin = io.StringIO("")
     sys.argv = ["report.py"]
     sys.path[:0] = [path for path in order["paths"] if path not in sys.path]
-    session = Session(order["steps"], order["names"])
+    session = Session(order["steps"], order["names"], order.get("homes", {}))
     for index, source in enumerate(order["steps"]):
         imports = session.supply(source)
         record, value = session.run(index)

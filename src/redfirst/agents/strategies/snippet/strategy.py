@@ -11,12 +11,14 @@ from redfirst.agents.strategies.snippet.claimed import CannotWrite
 from redfirst.agents.strategies.snippet.combine import Case, cases
 from redfirst.agents.strategies.snippet.decide import decide
 from redfirst.agents.strategies.snippet.findings import Decision, Finding
+from redfirst.agents.strategies.snippet.homes import attributes, homes_of, undefined
 from redfirst.agents.strategies.snippet.probe import Prober
 from redfirst.agents.strategies.snippet.project import import_folders, packages
 from redfirst.agents.strategies.snippet.public import introduce
 from redfirst.agents.strategies.snippet.report import Report, read_report
 from redfirst.agents.strategies.snippet.story import Story, tell
 from redfirst.agents.strategies.snippet.submit import Desk
+from redfirst.agents.strategies.snippet.tracebacks import find_exception
 from redfirst.agents.strategies.snippet.variants import with_variants
 from redfirst.agents.task import Gate, QualifiedBundle, Refusal, Task
 from redfirst.core.errors import EnvironmentFailed, SandboxError
@@ -37,12 +39,18 @@ class SnippetStrategy:
         story = with_variants(tell(report))
         if not story.steps:
             return Refusal("the report has no Python code that could run", (), _lacks_code(report))
-        names = packages(gate)
-        prober = Prober(gate, import_folders(gate), names)
+        prober = Prober(gate, import_folders(gate), packages(gate), _homes(gate, story))
         try:
             return _Attempt(task, gate, report, story, prober).run()
         except (SandboxError, EnvironmentFailed) as error:
             return Refusal(f"the report's code could not be run: {error}", decided=False)
+
+
+def _homes(gate: Gate, story: Story) -> tuple[tuple[str, str], ...]:
+    """Import lines for what the report's code leaves undefined and the project defines in one place."""
+    shown = [shown for block in story.report.blocks if (shown := find_exception(block.text))]
+    hints = tuple(frame.file for exception in shown for frame in exception.frames)
+    return tuple(sorted(homes_of(gate, undefined(story.steps), attributes(story.steps), hints).items()))
 
 
 def _lacks_code(report: Report) -> tuple[str, ...]:
