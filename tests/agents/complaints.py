@@ -12,6 +12,30 @@ ABOUT = {
         ["EQUAL | size('10k') | _ == 10240", "EQUAL | size('2m') | _ == 2097152"],
         ["EQUAL | size('10') | _ == 10"],
     ),
+    "all of several, behind a block that is right": (
+        "Sizes\n\n```python\n>>> import sys\n>>> from textkit import median, size\n>>> sys.version_info[0]\n3\n>>> size('10')\n10\n"
+        ">>> words = 'k'\n>>> size('1k')\n1000\n```\n\nSo far so good. But\n\n"
+        "```python\n>>> median([2, 2])\n2\n>>> median([1, 2])\n2\n>>> median([1, 3])\n3\n>>> median([1])\n1\n```\n\n"
+        "All three of these should be 1.\n",
+        [
+            "EQUAL | median([2, 2]) | _ == 1",
+            "EQUAL | median([1, 2]) | _ == 1",
+            "EQUAL | median([1, 3]) | _ == 1",
+        ],
+        ["EQUAL | size('10') | _ == 10", "EQUAL | size('1k') | _ == 1000"],
+    ),
+    "more of them than there are": (
+        "Sizes\n\n```python\n>>> from textkit import median\n>>> median([2, 2])\n2\n>>> median([1, 3])\n3\n```\n\n"
+        "All three of these should be 1.\n",
+        [],
+        [],
+    ),
+    "both, said behind the value": (
+        "Sizes\n\n```python\n>>> from textkit import median\n>>> median([2, 2])\n2\n>>> median([1, 3])\n3\n```\n\n"
+        "I would expect 1 for both.\n",
+        ["EQUAL | median([2, 2]) | _ == 1", "EQUAL | median([1, 3]) | _ == 1"],
+        [],
+    ),
     "one named by its place among others": (
         "Sizes\n\n```python\n>>> from textkit import size\n>>> size('10k')\n10000\n>>> size('2m')\n2000000\n```\n\n"
         "I'd expect 10240 for the first and 2097152 for the second.\n",

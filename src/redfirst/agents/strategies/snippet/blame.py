@@ -10,6 +10,7 @@ from redfirst.agents.strategies.snippet.claims import Claim, How, Mark
 from redfirst.agents.strategies.snippet.compare import likeness, literal_type, shared_words, states
 from redfirst.agents.strategies.snippet.facts import Facts
 from redfirst.agents.strategies.snippet.probe import Seen
+from redfirst.agents.strategies.snippet.quantified import Quantity, chosen, quantity_of
 from redfirst.agents.strategies.snippet.story import fits, speaks_of
 from redfirst.agents.strategies.snippet.wishes import NUMBER_WORDS
 
@@ -43,8 +44,23 @@ def targets_of(facts: Facts, claim: Claim) -> list[tuple[int, str]]:
         return _in_order(facts, claim, values)
     if _EVERYWHERE.search(claim.after) and claim.how is not How.IS:
         return [(place, claim.value) for place in facts.speaking() if facts.seen[place].value is not None]
+    quantity = quantity_of(claim)
+    if quantity is not None:
+        return _all_of(facts, claim, quantity)
     target = _target(facts, claim)
     return [] if target is None else [(target, claim.value)]
+
+
+def _all_of(facts: Facts, claim: Claim, quantity: Quantity) -> list[tuple[int, str]]:
+    """``all four of these should be 0``: the value for each result that is another."""
+    results = [place for place in facts.results() if facts.scene.remarks[place].mark is not Mark.GOOD]
+    differing = [place for place in results if not _is(facts.seen[place], claim)]
+    places = chosen(quantity, results, differing)
+    shown = all(facts.seen[place].value is not None for place in places)
+    if not places or not shown or not fits(claim, facts.scene.code, _outputs(facts)):
+        facts.doubts.append(f"line {claim.line}: which results should all be {claim.value} is not clear")
+        return []
+    return [(place, claim.value) for place in places]
 
 
 def picked_out(facts: Facts, claim: Claim) -> list[int]:

@@ -34,6 +34,10 @@ class Facts:
         step, seen = self.scene.steps[place], self.seen[place]
         return step.shown is not None and seen.raised is None and not same_step(seen, step.shown)
 
+    def of_release(self, place: int) -> bool:
+        """Whether a step shows which release runs, or where: another one would show something else."""
+        return bool(_VERSION.search(self.scene.steps[place].code))
+
     def speaking(self) -> list[int]:
         """Places of steps that give or print something and are not marked as good."""
         places = [place for place in self.results() if not self._dismissed(place)]
@@ -56,7 +60,7 @@ class Facts:
 
     def _speaks(self, place: int) -> bool:
         seen = self.seen[place]
-        if _VERSION.search(self.scene.steps[place].code):
+        if self.of_release(place):
             return False
         tree = self.scene.steps[place].tree
         value = seen.value is not None and seen.value.type != "builtins.NoneType"

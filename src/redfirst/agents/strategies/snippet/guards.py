@@ -26,7 +26,8 @@ def guards_of(facts: Facts, stated: Sequence[Stated], findings: Sequence[Finding
     blamed = {check.step for finding in findings for check in finding.checks} | {f.step for f in findings}
     reasons = dict([*_left_out(facts), *_met(stated), *_marked(facts)])
     for place, (evidence, expression) in sorted(reasons.items()):
-        if facts.scene.first + place not in blamed and not facts.contradicted(place):
+        known = facts.contradicted(place) or facts.of_release(place)
+        if facts.scene.first + place not in blamed and not known:
             yield from _guard(facts, place, evidence, expression, findings)
 
 

@@ -14,6 +14,11 @@ from redfirst.agents.strategies.snippet.steps import parse_quietly
 from redfirst.agents.task import Gate
 
 _TEST_FILE = re.compile(r"^(?:test_\w+|\w+_test|tests?)\.py$")
+_OTHER_ENDS = re.compile(
+    r"(?:^|[/_-])(?:mypy|pyright|typing|typesafety|types?_?checks?|bench(?:marks?)?|perf(?:ormance)?|"
+    r"integration|e2e|fuzz(?:ing)?|smoke|stress)(?=[/_.-])",
+    re.IGNORECASE,
+)
 _SAFE_PATH = re.compile(r"^[\w./+-]+$", re.ASCII)
 _MAX_FILES = 1500
 _MAX_BYTES = 600_000
@@ -129,6 +134,7 @@ def _score(path: str, text: str, subject: Subject) -> float:
     imports = [line for line in text.splitlines() if re.match(r"\s*(?:from|import)\s", line)]
     words = set(re.findall(r"[\w.]+", " ".join(imports)))
     score += 2.0 * bool(subject.modules & words)
+    score -= 4.0 * bool(_OTHER_ENDS.search(path))
     return score + _mentions(text, subject)
 
 

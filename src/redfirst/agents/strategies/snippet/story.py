@@ -17,6 +17,7 @@ from redfirst.agents.strategies.snippet.claims import (
     is_literal,
     read_remark,
 )
+from redfirst.agents.strategies.snippet.quantified import all_right, announces_right, calls_block_right
 from redfirst.agents.strategies.snippet.report import Block, Report, Section, Sentence
 from redfirst.agents.strategies.snippet.steps import Step, steps_of
 from redfirst.agents.strategies.snippet.tracebacks import ShownException, find_exception
@@ -82,22 +83,27 @@ def tell(report: Report) -> Story:
     count = 0
     intro: Sentence | None = None
     heard = 0
+    behind = False
     for number, part in enumerate(report.parts):
         if isinstance(part, Sentence):
             heard += 1
             if heard <= _MAX_SENTENCES:
                 scenes, loose = _heard(part, scenes, loose)
-            intro = part
+            if behind and scenes and calls_block_right(part.text):
+                scenes[-1] = replace(scenes[-1], remarks=all_right(scenes[-1].steps, scenes[-1].remarks))
+            intro, behind = part, False
             continue
         steps = steps_of(part, number)[: MAX_STEPS - count] if count < MAX_STEPS else ()
         if steps:
             remarks = tuple(read_remark(step.comment, step.line) for step in steps)
+            if intro and announces_right(intro.text):
+                remarks = all_right(steps, remarks)
             scenes.append(Scene(count, steps, remarks))
             count += len(steps)
         elif scenes:
             output = _output(part, intro)
             scenes[-1] = replace(scenes[-1], outputs=(*scenes[-1].outputs, output))
-        intro = None
+        intro, behind = None, bool(steps)
     if len(scenes) == 1 and loose:
         scenes = [replace(scenes[0], claims=(*loose, *scenes[0].claims))]
     return Story(report, (*scenes, *_called_in_prose(scenes, loose, count)), tuple(loose))
