@@ -46,7 +46,8 @@ _WORKS_BELOW = re.compile(
     re.IGNORECASE,
 )
 _LIMITED = re.compile(
-    r"\b(?:not|no|n't|never|only|except|but|however|first|second|third|last|(?:this|that|which) one|one of|should|would|until|if|once)\b|n't\b",
+    r"\b(?:not|no|n't|never|only|except|but|however|first|second|third|last|(?:this|that|which) one|"
+    r"one of|should|would|until|if|once)\b|n't\b",
     re.IGNORECASE,
 )
 
