@@ -64,7 +64,9 @@ def test_what_is_not_confirmed_is_refused_with_reasons(ledger: Ledger, name: str
 def test_the_test_joins_the_file_that_imports_the_same_module(ledger: Ledger) -> None:
     patch = (qualified(ledger, SPLIT).bundle.patch or b"").decode()
     assert "--- a/tests/test_money.py" in patch
-    assert "-" not in {line[:1] for line in patch.splitlines() if not line.startswith("---")}
+    assert "+from ledger import money, split" in patch
+    gone = [line for line in patch.splitlines() if line.startswith("-") and not line.startswith("---")]
+    assert gone == ["-from ledger import money"]
 
 
 def test_the_contract_quotes_the_report_and_says_what_is_not_asserted(ledger: Ledger) -> None:

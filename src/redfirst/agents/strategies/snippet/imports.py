@@ -4,23 +4,42 @@
 from __future__ import annotations
 
 import ast
-import sys
+import builtins
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from redfirst.agents.strategies.snippet.needed import used_names
+from redfirst.agents.strategies.snippet.import_lines import exploded, regrouped
+from redfirst.agents.strategies.snippet.rename import (
+    attributes_of,
+    names_in,
+    renameable,
+    renamed,
+    without_prefix,
+)
 from redfirst.agents.strategies.snippet.steps import bound_names, parse_quietly
 from redfirst.agents.strategies.snippet.write import TestText
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """One imported thing. ``name``: '' for a module itself; ``bound``: the name it gets."""
+    """One imported thing. ``name``: '' for a module itself; ``bound``: the name it gets; ``spelt``: how it is used."""
 
     module: str
     name: str
     bound: str
+
+    @property
+    def path(self) -> str:
+        """Its full dotted name."""
+        return f"{self.module}.{self.name}" if self.name else self.module
+
+    @property
+    def spelt(self) -> str:
+        """What code says for it: ``import a.b`` binds ``a`` and is used as ``a.b``."""
+        return self.module if not self.name and self.bound == _root(self.module) else self.bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +50,20 @@ class Fitted:
     top: tuple[str, ...]
 
 
-def fit_imports(test: TestText, text: str) -> Fitted:
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What else is known of a file. ``package``: the one it belongs to, for its relative imports; ``same``: pairs of
+    full dotted names that are one and the same object."""
+
+    package: str = ""
+    same: frozenset[frozenset[str]] = frozenset()
+
+
+def fit_imports(test: TestText, text: str, known: Known) -> Fitted:
     """Rename, reuse and sort out the imports of ``test`` for a file with ``text``."""
-    body = parse_quietly(text)
-    held = _held(body)
-    bound = Counter(bound_names(body))
-    local_names = _own_names(test)
+    test = _as_names(test, text)
+    names = _Names.of(text, known)
+    own = names_in(test)
     renames: dict[str, str] = {}
     top: list[str] = []
     local: list[str] = []
@@ -45,182 +72,152 @@ def fit_imports(test: TestText, text: str) -> Fitted:
         if one is None:
             (local if line.startswith("from __future__") or text else top).append(line)
             continue
-        known = _known_as(one, held, bound)
-        if known == one.bound:
+        held = names.known_as(one)
+        if held == one.spelt:
             continue
         if (
-            known
-            and one.bound not in local_names
-            and _root(known) not in local_names
-            and _renameable(test, one)
+            held
+            and one.spelt == one.bound
+            and not {one.bound, _root(held)} & own
+            and renameable(test, one.bound)
         ):
-            renames[one.bound] = known
-        elif one.bound not in bound and one.bound not in _defined(text):
+            renames[one.bound] = held
+        elif names.is_free(one):
             top.append(line)
         else:
             local.append(line)
-    renamed = replace(test, imports=regrouped(local))
-    return Fitted(_renamed(renamed, renames) if renames else renamed, regrouped(top))
+    rest = replace(test, imports=regrouped(local))
+    return Fitted(renamed(rest, renames) if renames else rest, regrouped(top))
 
 
-def exploded(lines: Sequence[str]) -> list[str]:
-    """One line for each name, in the same order."""
-    found: list[str] = []
-    for line in lines:
-        tree = ast.parse(line).body[0]
-        if isinstance(tree, ast.ImportFrom):
-            found += [ast.unparse(ast.ImportFrom(tree.module, [alias], tree.level)) for alias in tree.names]
-        else:
-            found.append(line)
-    return list(dict.fromkeys(found))
-
-
-def regrouped(lines: Sequence[str]) -> tuple[str, ...]:
-    """Lines that import from one module made one; sorted as most projects do: standard library first."""
-    names: dict[tuple[str | None, int], list[ast.alias]] = {}
-    plain: list[str] = []
-    for line in lines:
-        tree = ast.parse(line).body[0]
-        if isinstance(tree, ast.ImportFrom):
-            names.setdefault((tree.module, tree.level), []).extend(tree.names)
-        else:
-            plain.append(line)
-    joined = [
-        ast.unparse(ast.ImportFrom(module, sorted(aliases, key=lambda a: a.name), level))
-        for (module, level), aliases in names.items()
+def clashes(test: TestText, text: str, known: Known) -> list[tuple[str, str]]:
+    """Full dotted names, of ``test`` and of its file, that get the same name and may be the same object."""
+    names = _Names.of(text, known)
+    ones = [one for line in exploded(test.imports) if (one := _single(line))]
+    pairs = [
+        (one.path, other.path)
+        for one in ones
+        for other in names.held
+        if one.name and one.bound == other.bound and one.path != other.path
     ]
-    return tuple(sorted([*plain, *joined], key=_order))
+    return list(dict.fromkeys(pairs))
 
 
-def _order(line: str) -> tuple[int, bool, str]:
-    if line.startswith("from __future__"):
-        return -1, False, line
-    return _sort(ast.parse(line).body[0])[0], line.startswith("from"), line
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The names of a file's module. ``held``: what it imports; ``bound``: how often it binds each name."""
+
+    held: tuple[Imported, ...]
+    bound: Counter[str]
+    defined: frozenset[str]
+    same: frozenset[frozenset[str]]
+
+    @classmethod
+    def of(cls, text: str, known: Known) -> _Names:
+        body = parse_quietly(text)
+        held = tuple(one for tree in body for one in _imported(tree, known.package))
+        nodes = list(ast.walk(ast.Module(body, [])))
+        defined = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        return cls(held, _bound(body), frozenset(defined), known.same)
+
+    def known_as(self, one: Imported) -> str:
+        """How the file calls what ``one`` imports, '' if it does not know it."""
+        for other in self.held:
+            same = other.path == one.path or frozenset((other.path, one.path)) in self.same
+            if same and self.bound[other.bound] == 1:
+                return other.spelt
+        for other in self.held:
+            if one.name and other.path == one.module and self.bound[other.bound] == 1:
+                return f"{other.spelt}.{one.name}"
+        return ""
+
+    def is_free(self, one: Imported) -> bool:
+        """Whether an import at the head of the file takes no name that is used for something else.
+
+        A function or class inside another that has the name would not be reached, but it would confuse.
+        """
+        packages = {
+            other.bound for other in self.held if not other.name and other.bound == _root(other.module)
+        }
+        if not one.name and one.bound == _root(one.module) and one.bound in packages:
+            return self.bound[one.bound] == 1
+        return one.bound not in self.bound and one.bound not in self.defined
+
+
+def _bound(body: Sequence[ast.stmt]) -> Counter[str]:
+    """How often the module binds each name, in its blocks too; all ``import a.b`` of one package count once."""
+    found: Counter[str] = Counter()
+    packages: set[str] = set()
+    for tree in _flat(body):
+        names = set(bound_names([tree])) - (packages if isinstance(tree, ast.Import) else set())
+        found.update(names)
+        if isinstance(tree, ast.Import):
+            packages |= {_root(alias.name) for alias in tree.names if not alias.asname}
+    return found
+
+
+def _flat(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a module, those in its blocks in the place of these; what a block's head binds as well."""
+    for tree in body:
+        blocks = [
+            block for block in ast.iter_child_nodes(tree) if isinstance(block, ast.stmt | ast.ExceptHandler)
+        ]
+        if isinstance(tree, _DEFINITIONS) or not blocks:
+            yield tree
+            continue
+        heads = [node for node in ast.iter_child_nodes(tree) if isinstance(node, ast.expr)]
+        heads += [item.optional_vars for item in getattr(tree, "items", []) if item.optional_vars]
+        yield from map(ast.Expr, heads)
+        for block in blocks:
+            yield from _flat([block] if isinstance(block, ast.stmt) else block.body)
+
+
+def _as_names(test: TestText, text: str) -> TestText:
+    """``import m`` with uses ``m.name`` becomes ``from m import name`` where that is how the file has it."""
+    body = parse_quietly(text)
+    taken = set(_bound(body)) | set(dir(builtins)) | names_in(test)
+    for line in exploded(test.imports):
+        one = _single(line)
+        if one is None or one.name or one.bound != one.module or one.bound in _bound(body):
+            continue
+        if not any(isinstance(tree, ast.ImportFrom) and tree.module == one.module for tree in body):
+            continue
+        used = attributes_of(test, one.bound)
+        if used and not used & taken and renameable(test, one.bound):
+            lines = [other for other in exploded(test.imports) if other != line]
+            lines += [f"from {one.module} import {name}" for name in sorted(used)]
+            test = without_prefix(replace(test, imports=tuple(dict.fromkeys(lines))), one.bound)
+    return test
 
 
 def _root(name: str) -> str:
     return name.partition(".")[0]
 
 
-def _own_names(test: TestText) -> set[str]:
-    """Names that the test binds itself, at any depth."""
-    trees = [tree for code in test.code[len(test.imports) :] for tree in parse_quietly(code)]
-    nodes = [node for tree in trees for node in ast.walk(tree)]
-    arguments = {node.arg for node in nodes if isinstance(node, ast.arg)}
-    stored = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    return arguments | stored | set(bound_names(trees)) | set(test.arguments)
-
-
-def _defined(text: str) -> set[str]:
-    """Names that any function of the file binds: an import of that name would not reach it, but confuse."""
-    nodes = ast.walk(ast.Module(parse_quietly(text), []))
-    return {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-
-
 def _single(line: str) -> Imported | None:
-    """The one thing that a line imports; None for several, for a dotted module and for relative ones."""
+    """The one thing that a line imports; None for a star, a relative or a future import."""
     body = parse_quietly(line)
     found = list(_imported(body[0])) if len(body) == 1 else []
     return found[0] if len(found) == 1 else None
 
 
-def _imported(tree: ast.stmt) -> list[Imported]:
+def _imported(tree: ast.stmt, package: str = "") -> list[Imported]:
+    """What a statement imports; a relative import is resolved where the package of its file is known."""
     if isinstance(tree, ast.Import):
-        plain = [alias for alias in tree.names if alias.asname or "." not in alias.name]
-        return [Imported(alias.name, "", alias.asname or alias.name) for alias in plain]
-    if isinstance(tree, ast.ImportFrom) and not tree.level and tree.module != "__future__":
-        return [Imported(tree.module or "", a.name, a.asname or a.name) for a in tree.names if a.name != "*"]
-    return []
+        return [Imported(a.name, "", a.asname or _root(a.name)) for a in tree.names]
+    if not isinstance(tree, ast.ImportFrom) or tree.module == "__future__":
+        return []
+    module = _absolute(tree, package)
+    names = [alias for alias in tree.names if module and alias.name != "*"]
+    return [Imported(module, alias.name, alias.asname or alias.name) for alias in names]
 
 
-def _held(body: Sequence[ast.stmt]) -> list[Imported]:
-    return [one for tree in body for one in _imported(tree)]
-
-
-def _known_as(one: Imported, held: Sequence[Imported], bound: Counter[str]) -> str:
-    """How the file calls what ``one`` imports, '' if it does not know it."""
-    whole = f"{one.module}.{one.name}" if one.name else one.module
-    for other in held:
-        path = f"{other.module}.{other.name}" if other.name else other.module
-        if path == whole and bound[other.bound] == 1:
-            return other.bound
-    for other in held:
-        path = f"{other.module}.{other.name}" if other.name else other.module
-        if one.name and path == one.module and bound[other.bound] == 1:
-            return f"{other.bound}.{one.name}"
-    return ""
-
-
-def _renameable(test: TestText, one: Imported) -> bool:
-    """Whether every use of a name can be replaced: none stands in a formatted string."""
-    nodes = [n for code in test.code for tree in parse_quietly(code) for n in ast.walk(tree)]
-    formatted = [inner for node in nodes if isinstance(node, ast.JoinedStr) for inner in ast.walk(node)]
-    return not any(isinstance(inner, ast.Name) and inner.id == one.bound for inner in formatted)
-
-
-def _renamed(test: TestText, renames: dict[str, str]) -> TestText:
-    parts = tuple(replace(p, lines=tuple(rename(p.code, renames).splitlines())) for p in test.parts)
-    definitions = tuple(rename(code, renames) for code in test.definitions)
-    return replace(test, parts=parts, definitions=definitions)
-
-
-def rename(code: str, renames: dict[str, str]) -> str:
-    """``code`` with other text for some of the names that it reads."""
-    body = parse_quietly(code)
-    if not body or not used_names(ast.Module(body, [])) & set(renames):
-        return code
-    lines = [line.encode() for line in code.splitlines()]
-    names = [n for tree in body for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id in renames]
-    for node in sorted(names, key=lambda n: (n.lineno, n.col_offset), reverse=True):
-        line = lines[node.lineno - 1]
-        end = node.end_col_offset or node.col_offset
-        lines[node.lineno - 1] = line[: node.col_offset] + renames[node.id].encode() + line[end:]
-    return b"\n".join(lines).decode()
-
-
-def place_for(text: str, line: str) -> int:
-    """Behind how many lines of the file an import line belongs: beside its like, in the file's order."""
-    block = _import_block(parse_quietly(text))
-    if not block:
-        return _behind_docstring(text)
-    kind = _sort(ast.parse(line).body[0])
-    for like in (
-        [tree for tree in block if _sort(tree) == kind],
-        [tree for tree in block if _sort(tree)[:2] == kind[:2]],
-        [tree for tree in block if _sort(tree)[0] == kind[0] == 0],
-    ):
-        before = [tree for tree in like if ast.unparse(tree) < line]
-        if before:
-            return before[-1].end_lineno or 0
-        if like:
-            return like[0].lineno - 1
-    return block[0].lineno - 1 if kind[0] == 0 else (block[-1].end_lineno or 0)
-
-
-def _import_block(body: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """The imports at the head of a file, ``__future__`` ones left out."""
-    found: list[ast.stmt] = []
-    for tree in body:
-        if isinstance(tree, ast.Import | ast.ImportFrom):
-            found.append(tree)
-        elif not (isinstance(tree, ast.Expr) and isinstance(tree.value, ast.Constant)):
-            break
-    plain = [tree for tree in found if getattr(tree, "module", "") != "__future__"]
-    return plain or found
-
-
-def _sort(tree: ast.stmt) -> tuple[int, str, str]:
-    """0 for the standard library, 1 for others; the top-level package of the others; and the form."""
-    names = getattr(tree, "names", [])
-    module = getattr(tree, "module", "") if isinstance(tree, ast.ImportFrom) else names[0].name
-    top = _root(module or ".")
-    form = "from" if isinstance(tree, ast.ImportFrom) else "import"
-    return (0, "", form) if top in sys.stdlib_module_names else (1, top, form)
-
-
-def _behind_docstring(text: str) -> int:
-    body = parse_quietly(text)
-    first = body[0] if body else None
-    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-        return first.end_lineno or 0
-    return (first.lineno - 1) if first is not None else 0
+def _absolute(tree: ast.ImportFrom, package: str) -> str:
+    """The full name of the module; '' where that is not known."""
+    if not tree.level:
+        return tree.module or ""
+    parts = package.split(".") if package else []
+    if tree.level > len(parts):
+        return ""
+    above = parts[: len(parts) - tree.level + 1]
+    return ".".join([*above, *([tree.module] if tree.module else [])])

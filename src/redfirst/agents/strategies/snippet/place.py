@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from redfirst.agents.strategies.snippet.habits import Habits, habits_of
+from redfirst.agents.strategies.snippet.project import package_of
 from redfirst.agents.strategies.snippet.steps import parse_quietly
 from redfirst.agents.task import Gate
 
@@ -38,6 +39,7 @@ class Host:
     """A file that will hold the test. ``text`` is '' for a new one; ``case``: the class for it, '' for none.
 
     ``unittest``: assertions are methods of ``self``; ``line``: the test goes behind that many lines.
+    ``package``: the one that the file belongs to, '' for none.
     """
 
     path: str
@@ -46,6 +48,7 @@ class Host:
     case: str = ""
     line: int = 0
     habits: Habits = field(default_factory=Habits)
+    package: str = ""
 
     @property
     def taken(self) -> frozenset[str]:
@@ -150,17 +153,17 @@ def host_in(gate: Gate, path: str, text: str, subject: Subject) -> Host | None:
         return None
     plain = [t for t in body if isinstance(t, ast.FunctionDef) and t.name.startswith("test")]
     cases = test_cases(body, only_unittest=gate.runner != "pytest")
-    habits = habits_of(gate, text)
+    habits, package = habits_of(gate, text), package_of(gate, path)
     ranked = sorted(cases, key=lambda case: (-_about(case, text, subject), -case.lineno))
     case = ranked[0] if ranked else None
     functions = sum(_mentions(ast.get_source_segment(text, tree) or "", subject) for tree in plain)
     if case and (not plain or _about(case, text, subject) > functions or gate.runner != "pytest"):
         methods = [t for t in case.body if isinstance(t, ast.FunctionDef) and t.name.startswith("test")]
         line = _behind(methods, text, subject) or case.end_lineno or 0
-        return Host(path, text, _asserts_by_method(case, gate), case.name, line, habits)
+        return Host(path, text, _asserts_by_method(case, gate), case.name, line, habits, package)
     if not plain or gate.runner != "pytest":
         return None
-    return Host(path, text, False, "", _behind(plain, text, subject) or _end(body, text), habits)
+    return Host(path, text, False, "", _behind(plain, text, subject) or _end(body, text), habits, package)
 
 
 def _conditional(tree: ast.stmt) -> bool:

@@ -45,6 +45,14 @@ def packages(gate: Gate) -> tuple[str, ...]:
     return tuple(sorted(own, key=lambda name: -found[name]))
 
 
+def package_of(gate: Gate, path: str) -> str:
+    """The dotted name of the package that a file belongs to, '' for none: what its relative imports start from."""
+    folder = path.rpartition("/")[0]
+    roots = [root for root in import_folders(gate) if not root or f"{folder}/".startswith(f"{root}/")]
+    inside = folder.removeprefix(max(roots, key=len)).strip("/")
+    return inside.replace("/", ".")
+
+
 def owns(gate: Gate, module: str) -> bool:
     """Whether the top-level name of ``module`` is a module or package of Base that is no test."""
     top = re.escape(module.partition(".")[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds how people import a name that the report leaves undefined: from the shortest public module that has it."""
+"""Finds how people import a name that the report leaves undefined, and which full names mean the same object."""
 
 from __future__ import annotations
 
@@ -39,6 +39,17 @@ def _redfirst_public(lines, names):
     return json.dumps(found)
 """
 
+_IS = """
+def _redfirst_is(one, other):
+    import importlib
+
+    def found(path):
+        module, _, name = path.rpartition(".")
+        return getattr(importlib.import_module(module), name)
+
+    return found(one) is found(other)
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Introduced:
@@ -71,6 +82,16 @@ def introduce(
         for seen in observed.steps
     )
     return Introduced(steps, exceptions)
+
+
+def same_objects(prober: Prober, pairs: Sequence[tuple[str, str]]) -> frozenset[frozenset[str]]:
+    """Those pairs of full dotted names that are one object; one run. Raises SandboxError, EnvironmentFailed."""
+    steps = [_IS, *(f"_redfirst_is({one!r}, {other!r})" for one, other in pairs)]
+    seen = prober.observe(steps).steps[1:]
+    found = [
+        pair for pair, step in zip(pairs, seen, strict=False) if step.value and step.value.repr == "True"
+    ]
+    return frozenset(map(frozenset, found))
 
 
 def _better(text: str | None) -> dict[str, str]:

@@ -80,7 +80,7 @@ class _Attempt:
             return self._refused(decision, tried)
         asserted = (*decision.findings, *decision.guards)
         introduced = introduce(self.prober, codes, observed, asserted)
-        desk = Desk(self.task, self.gate, self.report, self.story.steps)
+        desk = Desk(self.task, self.gate, self.prober, self.report, self.story.steps)
         workshop = Workshop(desk, self.prober, introduced.seen, introduced.exceptions)
         return self._submitted(workshop, decision, tried)
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from redfirst.agents.strategies.snippet.contract import contract_for
 from redfirst.agents.strategies.snippet.findings import Finding
+from redfirst.agents.strategies.snippet.imports import Known, clashes
 from redfirst.agents.strategies.snippet.patch import Named, Placed, put
 from redfirst.agents.strategies.snippet.place import Host
+from redfirst.agents.strategies.snippet.probe import Prober
+from redfirst.agents.strategies.snippet.project import owns
+from redfirst.agents.strategies.snippet.public import same_objects
 from redfirst.agents.strategies.snippet.rehearse import expected_errors
 from redfirst.agents.strategies.snippet.report import Report
 from redfirst.agents.strategies.snippet.steps import Step
@@ -49,12 +54,14 @@ class Desk:
 
     task: Task
     gate: Gate
+    prober: Prober
     report: Report
     steps: Sequence[Step]
 
     def hand_in(self, tests: Sequence[Named], host: Host) -> QualifiedBundle | Refused:
         """One submission."""
-        placed = put(tests, host, self.gate.runner)
+        owned = partial(owns, self.gate)
+        placed = put(tests, host, self.gate.runner, owned, self._known(tests, host))
         parts = [part for named in tests for part in named.test.parts if part.shows is not None]
         contract = contract_for(parts, self.report, self.steps, placed.nodes)
         bundle = TestBundle(placed.patch, placed.command, contract_bytes(contract))
@@ -65,36 +72,47 @@ class Desk:
         if answer.frozen is None:
             verdict = answer.verdict
             return Refused(f"{verdict.kind.value}: {verdict.why}", verdict.kind in PLACE_KINDS)
-        if not as_reported(tests, placed, answer.verdict):
+        if not as_reported(placed, answer.verdict):
             why = f"the test fails in another way than the report says ({answer.verdict.why})"
             return Refused(why, elsewhere=True)
         asserted = {part.shows: part.guard for part in parts if part.shows is not None}
         says = tuple(_asserted(finding, guard) for finding, guard in asserted.items())
         return QualifiedBundle(answer.frozen.bundle, answer.verdict, says)
 
+    def _known(self, tests: Sequence[Named], host: Host) -> Known:
+        """What the imports of the file mean; a run where a name stands for two things that may be one."""
+        plain = Known(host.package)
+        pairs = (
+            [pair for named in tests for pair in clashes(named.test, host.text, plain)] if host.text else []
+        )
+        return Known(host.package, same_objects(self.prober, pairs)) if pairs else plain
+
 
 def _asserted(finding: Finding, guard: bool) -> Asserted:
     return Asserted(finding.expected.strip()[:300], finding.strength, guard)
 
 
-def as_reported(tests: Sequence[Named], placed: Placed, verdict: Verdict) -> bool:
+def as_reported(placed: Placed, verdict: Verdict) -> bool:
     """Whether each test that fails does so at one of its findings, for that finding's own reason."""
     failing = [node for node in verdict.nodes if node.kind is not FailureKind.PASSED]
     for node in failing:
-        name = node.node.partition("[")[0]
-        owner = next((named for named in tests if name.endswith(named.name)), None)
+        owner = next((named for named in placed.tests if named.name == _function_of(node)), None)
         if owner is None or not _for_its_reason(owner, placed, node):
             return False
-    if not all(_rows_fail_as_told(named, failing) for named in tests if named.test.decorators):
+    if not all(_rows_fail_as_told(named, failing) for named in placed.tests if named.test.decorators):
         return False
-    with_findings = [named for named in tests if named.test.findings]
-    red = {node.node.partition("[")[0].replace("::", ".").rpartition(".")[2] for node in failing}
-    return all(named.name in red for named in with_findings)
+    red = set(map(_function_of, failing))
+    return all(named.name in red for named in placed.tests if named.test.findings)
+
+
+def _function_of(node: NodeVerdict) -> str:
+    """The name of the test function alone."""
+    return node.node.partition("[")[0].replace("::", ".").rpartition(".")[2]
 
 
 def _rows_fail_as_told(named: Named, failing: Sequence[NodeVerdict]) -> bool:
     """Whether of a table, whose rows share one assertion, as many rows fail as there are findings in it."""
-    red = [node for node in failing if node.node.partition("[")[0].endswith(named.name)]
+    red = [node for node in failing if _function_of(node) == named.name]
     return len(red) == sum(part.shows is not None and not part.guard for part in named.test.parts)
 
 
