@@ -104,7 +104,27 @@ CONFIRMED |= {
     ),
 }
 
+_TRACE = (
+    "parse fails without cents\n\nThe import of last night died:\n\n```\nTraceback (most recent call last):\n"
+    '  File "load.py", line 8, in amount_of\n    return parse(cell)\n'
+    '  File ".../site-packages/ledger/money.py", line 31, in parse\n    whole, cents = text.split(".")\n'
+    "ValueError: not enough values to unpack (expected 2, got 1)\n```\n\n"
+)
+CONFIRMED |= {
+    "a traceback without a snippet, the value in prose": (
+        f"{_TRACE}The cell was `7`. I'd expect `700`.\n",
+        'assert parse("7") == 700',
+    ),
+    "a traceback without a snippet, another error is right": (
+        f"{_TRACE}The cell was `''`. `check(None)` is rejected properly with `ledger.LedgerError`. I'd expect the same "
+        "kind of error.\n",
+        "raises(ledger.LedgerError)",
+    ),
+}
+
 REFUSED = {
+    "a traceback whose value nobody tells": f"{_TRACE}It should be 700.\n",
+    "a traceback that the told value does not give": f"{_TRACE}The cell was `7.5`. It should be 705.\n",
     "one of two, and nobody can tell which": (
         "Split\n\n```python\n>>> from ledger import split\n>>> sum(split(9, 3))\n9\n>>> sum(split(6, 3))\n6\n```\n\nI expected 1.\n"
     ),

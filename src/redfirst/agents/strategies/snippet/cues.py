@@ -80,7 +80,7 @@ _TABLE: tuple[tuple[Role, How, str], ...] = (
         How.IS,
         r"\b(?:got|returns?|returned|gives?|gave|prints?|printed|yields?|yielded|outputs|produces?|produced|shows?|"
         r"results in|evaluates to|becomes|has become|turns (?:\S+ )?into|ends up as|comes (?:out|back) as|raises?|"
-        r"raised|throws?|threw|(?:rejected|refused)\b[^`.;]{0,20}\bwith|"
+        r"raised|throws?|threw|(?:rejected|refused|rejects|refuses|complains?|complained)\b[^`.;]{0,40}\bwith|"
         r"(?:fails?|failed|crash(?:es|ed)?|dies|died|breaks?|blows up|errors?(?: out)?|aborts|ends|ends up) "
         r"(?:with|in))",
     ),

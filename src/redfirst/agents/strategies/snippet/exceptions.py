@@ -37,7 +37,8 @@ _ABOUT_MESSAGE = re.compile(
 )
 _LIKE_OTHERS = re.compile(
     r"\b(?:the )?(?:same|usual|proper|normal|ordinary|regular) (?:kind of |sort of |type of )?"
-    r"(?:(?!Type|Value|Key|Index)\w+ )?(?:error|exception)\b(?: as (?:for|with|in|when)\b)?",
+    r"(?:(?!Type|Value|Key|Index)\w+ )?(?:error|exception)\b(?: as (?:for|with|in|when)\b)?|"
+    r"\b(?:treat|handle|reject|refuse)\w*\b[^.;`]{0,60}\b(?:like|as) (?:any|all|the|every) (?:the )?other\b",
     re.IGNORECASE,
 )
 _WISHED = re.compile(r"\b(?:should|must|ought|would|'d|expect\w*|please|want|like)\b", re.IGNORECASE)
@@ -123,10 +124,10 @@ def _like_others(facts: Facts, story: Story) -> Iterator[Finding]:
 
 
 def _right_errors(story: Story) -> list[Claim]:
-    """Exceptions that the report names with approval. Of several names the one that stands with its module wins."""
+    """Exceptions that the report names with approval, each with its message or with its module."""
     claims = [*story.loose, *(claim for scene in story.scenes for claim in scene.claims)]
     named = [c for c in claims if c.role in (Role.ACTUAL_RAISE, Role.EXPECTED_RAISE)]
-    return [c for c in dict.fromkeys(named) if c.message and is_right(c)]
+    return [c for c in dict.fromkeys(named) if (c.message or "." in c.value) and is_right(c)]
 
 
 def is_right(claim: Claim) -> bool:

@@ -157,7 +157,12 @@ def _called_in_prose(scenes: list[Scene], loose: list[Claim], count: int) -> Ite
     subjects: dict[str, list[Claim]] = {}
     for claim in stated:
         call = subject_of(claim)
-        if call and _canonical(call) not in known and is_self_contained(call):
+        named = (
+            call is not None
+            and call.endswith("()")
+            and claim.role in (Role.ACTUAL_RAISE, Role.EXPECTED_RAISE)
+        )
+        if call and not named and _canonical(call) not in known and is_self_contained(call):
             subjects.setdefault(call, []).append(claim)
     for call, claims in subjects.items():
         step = Step(call, claims[0].line, -1)

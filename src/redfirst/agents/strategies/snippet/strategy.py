@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from redfirst.agents.strategies.snippet.bundle import Workshop
 from redfirst.agents.strategies.snippet.claimed import CannotWrite
 from redfirst.agents.strategies.snippet.combine import Case, cases
+from redfirst.agents.strategies.snippet.confirm import confirmed, with_confirmed
 from redfirst.agents.strategies.snippet.decide import decide
 from redfirst.agents.strategies.snippet.findings import Decision, Finding
+from redfirst.agents.strategies.snippet.guesses import Guess, traced
 from redfirst.agents.strategies.snippet.homes import attributes, homes_of, undefined
 from redfirst.agents.strategies.snippet.probe import Prober
 from redfirst.agents.strategies.snippet.project import import_folders, packages
 from redfirst.agents.strategies.snippet.public import introduce
 from redfirst.agents.strategies.snippet.report import Report, read_report
+from redfirst.agents.strategies.snippet.steps import Step
 from redfirst.agents.strategies.snippet.story import Story, tell
 from redfirst.agents.strategies.snippet.submit import Desk
 from redfirst.agents.strategies.snippet.tracebacks import find_exception
@@ -36,21 +39,32 @@ class SnippetStrategy:
     def reproduce(self, task: Task, gate: Gate) -> QualifiedBundle | Refusal:
         """A bundle that the gate qualified, or why there is none. Raises UsageError for an unreadable report."""
         report = read_report(task.issue)
-        story = with_variants(tell(report))
-        if not story.steps:
-            return Refusal("the report has no Python code that could run", (), _lacks_code(report))
-        prober = Prober(gate, import_folders(gate), packages(gate), _homes(gate, story))
+        story, names = tell(report), packages(gate)
+        guesses = traced(report, names, [step.code for step in story.steps])
+        if not story.steps and not guesses:
+            return _without_code(report)
+        prober = Prober(gate, import_folders(gate), names, _homes(gate, story, guesses))
         try:
+            if guesses:
+                task.log(f"trying {len(guesses)} calls that the report only hints at")
+            story = with_variants(with_confirmed(story, confirmed(prober, guesses)))
+            if not story.steps:
+                return _without_code(report)
             return _Attempt(task, gate, report, story, prober).run()
         except (SandboxError, EnvironmentFailed) as error:
             return Refusal(f"the report's code could not be run: {error}", decided=False)
 
 
-def _homes(gate: Gate, story: Story) -> tuple[tuple[str, str], ...]:
+def _without_code(report: Report) -> Refusal:
+    return Refusal("the report has no Python code that could run", (), _lacks_code(report))
+
+
+def _homes(gate: Gate, story: Story, guesses: Sequence[Guess]) -> tuple[tuple[str, str], ...]:
     """Import lines for what the report's code leaves undefined and the project defines in one place."""
     shown = [shown for block in story.report.blocks if (shown := find_exception(block.text))]
     hints = tuple(frame.file for exception in shown for frame in exception.frames)
-    return tuple(sorted(homes_of(gate, undefined(story.steps), attributes(story.steps), hints).items()))
+    steps = [*story.steps, *(Step(guess.code, guess.line, guess.number) for guess in guesses)]
+    return tuple(sorted(homes_of(gate, undefined(steps), attributes(steps), hints).items()))
 
 
 def _lacks_code(report: Report) -> tuple[str, ...]:
