@@ -36,6 +36,36 @@ ABOUT = {
         ["EQUAL | median([2, 2]) | _ == 1", "EQUAL | median([1, 3]) | _ == 1"],
         [],
     ),
+    "a block of the wanted values, and one that must stay": (
+        "median\n\n```python\nfrom textkit import median\n\nprint(median([1, 2]))\n# 2\n```\n\nThis is not what I want. And\n\n"
+        "```python\nprint(median([2, 4]))   # 4\n```\n\nBoth should come out halved, as the mean of two (1.9 did so, if I remember well):\n\n"
+        "```python\n1.5\n3.0\n```\n\nAn odd number of them works and we would like to keep it:\n\n"
+        "```python\n>>> median([1, 2, 3])\n2\n```\n",
+        ["EQUAL | print(median([1, 2])) | _ == 1.5", "EQUAL | print(median([2, 4])) | _ == 3.0"],
+        ["EQUAL | median([1, 2, 3]) | _ == 2"],
+    ),
+    "a block of as many values as there are not": (
+        "median\n\n```python\nfrom textkit import median\nprint(median([1, 2]))\n```\n\nIt should print:\n\n```python\n1.5\n3.0\n```\n",
+        [],
+        [],
+    ),
+    "a script's guarded part, and what should have been raised": (
+        "size\n\n```python\nfrom textkit import size\n\nif __name__ == '__main__':\n    unit = 'k'\n    result = size('0' + unit)\n"
+        "    print(result)\n    # -> 0\n    # should be: SizeError\n```\n",
+        ["RAISES | result = size('0' + unit) | SizeError"],
+        [],
+    ),
+    "prose on a call that fails like one that is shown": (
+        "size\n\n```python\nfrom textkit import size\nsize('k')   # ValueError: invalid literal for int() with base 10: '', expected 1000\n```\n\n"
+        "`size('m')` should be 1000000.\n",
+        [
+            "RETURNS | size('k') | _ == 1000",
+            "RETURNS | size('m') | _ == 1000000",
+            "NOT_RAISES | size('k') | ValueError",
+            "NOT_RAISES | size('m') | ValueError",
+        ],
+        [],
+    ),
     "one named by its place among others": (
         "Sizes\n\n```python\n>>> from textkit import size\n>>> size('10k')\n10000\n>>> size('2m')\n2000000\n```\n\n"
         "I'd expect 10240 for the first and 2097152 for the second.\n",

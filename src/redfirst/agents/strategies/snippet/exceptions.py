@@ -13,7 +13,8 @@ from redfirst.agents.strategies.snippet.compare import same_exception
 from redfirst.agents.strategies.snippet.facts import VARIANT, Facts
 from redfirst.agents.strategies.snippet.findings import Check, Finding, Kind
 from redfirst.agents.strategies.snippet.probe import Raised, Value
-from redfirst.agents.strategies.snippet.story import Story, fits, speaks_of
+from redfirst.agents.strategies.snippet.steps import bound_names
+from redfirst.agents.strategies.snippet.story import Story, expressions_of, fits, speaks_of
 from redfirst.agents.strategies.snippet.tracebacks import find_exception
 
 _WANTS_ERROR = re.compile(
@@ -178,7 +179,19 @@ def _has_call(tree: ast.stmt | None) -> bool:
     return isinstance(tree, ast.Expr | ast.Assign) and isinstance(tree.value, ast.Call)
 
 
-def _raises(facts: Facts, place: int, claim: Claim) -> Iterator[Finding]:
+def _source_of(facts: Facts, place: int) -> int:
+    """Where a step only shows a variable: the step that gave it its value, for that is what must raise."""
+    tree = facts.scene.steps[place].tree
+    shown = expressions_of(tree)[-1:] if isinstance(tree, ast.Expr) else []
+    if not shown or not isinstance(shown[0], ast.Name):
+        return place
+    name = shown[0].id
+    binding = [p for p in range(place) if name in set(bound_names([facts.scene.steps[p].tree]))]
+    return binding[-1] if binding and _has_call(facts.scene.steps[binding[-1]].tree) else place
+
+
+def _raises(facts: Facts, shown_at: int, claim: Claim) -> Iterator[Finding]:
+    place = _source_of(facts, shown_at)
     seen = facts.seen[place]
     if facts.contradicted(place):
         facts.doubts.append(
@@ -221,11 +234,22 @@ def reported(facts: Facts, story: Story, place: int) -> bool:
     outputs = [output.exception for scene in story.scenes for output in scene.outputs]
     tracebacks = [find_exception(block.text) for block in story.report.blocks]
     known = [e for e in (*outputs, *tracebacks) if e is not None]
+    if _asked_of_kin(facts, story, place, raised):
+        return True
     if facts.scene.remarks[place].mark is Mark.BAD and any(e.name == raised.name for e in known):
         return True  # the message may speak of another input
     if any(same_exception(raised, e.type, e.message) for e in known):
         return True
     return bool(re.search(rf"\b{re.escape(raised.name)}\b", story.report.title))
+
+
+def _asked_of_kin(facts: Facts, story: Story, place: int, raised: Raised) -> bool:
+    """Whether prose states the result of a call that stands in no block, and a call in a block fails like it."""
+    step = facts.scene.steps[place]
+    stated = [c for c in facts.scene.claims if _wants_value(c) and speaks_of(c, step)]
+    told = [c for scene in story.scenes for remark in scene.remarks for c in remark.claims]
+    kin = any(c.role is Role.ACTUAL_RAISE and raised.is_a(c.value) for c in told)
+    return step.block < 0 and bool(stated) and kin
 
 
 def _complained_of(facts: Facts, story: Story, confirmed: list[int]) -> list[int]:

@@ -41,13 +41,15 @@ _FINE_SO_FAR = re.compile(
     re.IGNORECASE,
 )
 _WORKS_BELOW = re.compile(
-    r"^(?:(?:this|that|it|the following|these|those)(?: \w+)?(?: still| all)? |.*\b(?:with|for|in) .*\bit (?:still )?)?"
-    r"(?:works?(?: fine| well| correctly| as expected)?|(?:is|are) (?:fine|right|correct|ok(?:ay)?|as expected))\s*:$",
+    r"\b(?:works?(?: fine| well| correctly| as expected)?|(?:is|are)(?:n't| not) affected|(?:is|are) unaffected|"
+    r"(?:is|are) (?:still )?(?:fine|right|correct|ok(?:ay)?|as expected|good)|"
+    r"(?:must|should|has to|have to) (?:of course )?(?:stay|remain|be left)|"
+    r"(?:I|we)(?:'d| would)? (?:like to )?keep (?:it|them|this|these))\b",
     re.IGNORECASE,
 )
 _LIMITED = re.compile(
     r"\b(?:not|no|n't|never|only|except|but|however|first|second|third|last|(?:this|that|which) one|"
-    r"one of|should|would|until|if|once)\b|n't\b",
+    r"one of|should|would|until|if|once|how|why|what|whether|longer|wrong|but)\b|n't\b",
     re.IGNORECASE,
 )
 
@@ -89,7 +91,9 @@ def calls_block_right(sentence: str) -> bool:
 
 def announces_right(sentence: str) -> bool:
     """Whether a sentence that leads to a block says that what comes there works."""
-    return bool(_WORKS_BELOW.match(sentence)) and not _LIMITED.search(sentence)
+    bare = re.sub(r"\s*\([^()]*\)", "", sentence).rstrip()
+    rest = re.sub(r",? also not (?:if|when|with|for|in) [^,:;]*", "", _WORKS_BELOW.sub("", bare))
+    return rest != bare and bare.endswith(":") and not _LIMITED.search(rest)
 
 
 def all_right(steps: Sequence[Step], remarks: Sequence[Remark]) -> tuple[Remark, ...]:

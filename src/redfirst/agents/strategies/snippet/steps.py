@@ -159,9 +159,25 @@ def _statements(source: str, line: int, number: int) -> list[Step]:
         first = min([tree.lineno, *(d.lineno for d in getattr(tree, "decorator_list", []))])
         last = tree.end_lineno or tree.lineno
         following = body[place + 1].lineno if place + 1 < len(body) else len(lines) + 1
+        inner = _guarded(lines, tree, following)
+        if inner:
+            steps += _statements(inner, line + tree.body[0].lineno - 1, number)  # type: ignore[attr-defined]
+            continue
         code = _text_of(lines, tree, first, last, body, place)
         steps.append(Step(code, line + first - 1, number, comment=_beside(comments, tree, last, following)))
     return steps
+
+
+def _guarded(lines: list[str], tree: ast.stmt, following: int) -> str:
+    """What stands under ``if __name__ == "__main__":``, moved out of it; '' for any other statement."""
+    if not isinstance(tree, ast.If) or tree.orelse:
+        return ""
+    if ast.unparse(tree.test) not in ("__name__ == '__main__'", "'__main__' == __name__"):
+        return ""
+    begun = tree.body[0].lineno
+    text = textwrap.dedent("\n".join(lines[begun - 1 : following - 1])) if begun > tree.lineno else ""
+    moved = [ast.dump(node) for node in parse_quietly(text)]
+    return text if moved == [ast.dump(node) for node in tree.body] else ""
 
 
 def _text_of(

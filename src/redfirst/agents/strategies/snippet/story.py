@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from redfirst.agents.strategies.snippet.claims import (
@@ -94,7 +94,9 @@ def tell(report: Report) -> Story:
             intro, behind = part, False
             continue
         steps = steps_of(part, number)[: MAX_STEPS - count] if count < MAX_STEPS else ()
-        if steps:
+        if scenes and intro and is_values(steps):
+            scenes = with_values(scenes, steps, part, intro)
+        elif steps:
             remarks = tuple(read_remark(step.comment, step.line) for step in steps)
             if intro and announces_right(intro.text):
                 remarks = all_right(steps, remarks)
@@ -139,7 +141,8 @@ def _output(block: Block, intro: Sentence | None) -> Output:
     """What a block of output is, by its heading, else by the sentence that leads to it."""
     exception = find_exception(block.text)
     told = intro.text if intro and (intro.text.rstrip().endswith(":") or len(intro.text) < 80) else ""
-    tail = re.split(r"[,;]|\bbut\b", told)[-1]
+    pieces = re.split(r"[,;]|\bbut\b", _main_clause(told))
+    tail = next((piece for piece in reversed(pieces) if _WANTS.search(piece) or _GETS.search(piece)), "")
     role = Role.SHOWN
     if block.section is Section.EXPECTED or (block.section is Section.OTHER and _WANTS.search(tail)):
         role = Role.EXPECTED
@@ -148,6 +151,43 @@ def _output(block: Block, intro: Sentence | None) -> Output:
     if _WANTS.search(tail) and re.search(r"\binstead\b(?! of)|\bbut\b", told):
         role = Role.ACTUAL
     return Output(block.text, role, block.line, exception, told or block.text.splitlines()[0])
+
+
+def _main_clause(sentence: str) -> str:
+    """A sentence without its brackets and without the clauses at its end that give a reason."""
+    bare = re.sub(r"\s*\([^()]*\)", "", sentence)
+    return re.sub(r",?\s*\b(?:since|because|although|even though)\b.*$", "", bare) or sentence
+
+
+def is_values(steps: Sequence[Step]) -> bool:
+    """Whether a block that parses as code is a list of plain values: results, not something to run."""
+    return bool(steps) and all(
+        step.shown is None and isinstance(step.tree, ast.Expr) and is_literal(step.code) for step in steps
+    )
+
+
+def with_values(
+    scenes: Sequence[Scene], values: Sequence[Step], block: Block, intro: Sentence
+) -> list[Scene]:
+    """The scenes with a block of plain values as output: one wanted value for each of as many results."""
+    output = _output(block, intro)
+    if len(values) == 1 or output.role is not Role.EXPECTED:
+        return [*scenes[:-1], replace(scenes[-1], outputs=(*scenes[-1].outputs, output))]
+    showing = [
+        (n, place)
+        for n, scene in enumerate(scenes)
+        for place, step in enumerate(scene.steps)
+        if isinstance(step.tree, ast.Expr) and not is_literal(step.code)
+    ]
+    if len(showing) != len(values):
+        return list(scenes)
+    result = list(scenes)
+    for (n, place), value in zip(showing, values, strict=True):
+        claim = Claim(Role.EXPECTED, value.code, value.line, f"{intro.text} {value.code}", True)
+        remarks = list(result[n].remarks)
+        remarks[place] = replace(remarks[place], claims=(*remarks[place].claims, claim))
+        result[n] = replace(result[n], remarks=tuple(remarks))
+    return result
 
 
 def _called_in_prose(scenes: list[Scene], loose: list[Claim], count: int) -> Iterator[Scene]:
