@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from redfirst.agents.strategies.snippet.findings import Decision, Finding
 from redfirst.agents.strategies.snippet.probe import Observed, read_observed
 from redfirst.agents.strategies.snippet.report import read_report
 from redfirst.agents.strategies.snippet.story import Story, tell
+from redfirst.agents.strategies.snippet.tools import NO_TOOLS, Tools
 from redfirst.agents.strategies.snippet.variants import with_variants
 from redfirst.sandbox.protocol import Completed, End, Isolation
 
@@ -75,14 +77,19 @@ def title(text):
 '''
 
 
-def run_steps(folder: Path, story: Story) -> Observed:
-    """What the statements do, outside any sandbox: they are the tests' own."""
-    (folder / "textkit.py").write_text(MODULE)
+KIT = {"textkit.py": MODULE}
+
+
+def run_steps(folder: Path, story: Story, held: Mapping[str, str] = KIT) -> Observed:
+    """What the statements do, outside any sandbox: they are the tests' own. ``held``: the project's files."""
+    for name, text in held.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
     order = {
         "steps": [s.code for s in story.steps],
         "checks": [],
         "paths": [str(folder)],
-        "names": ["textkit"],
+        "names": sorted({name.partition("/")[0].removesuffix(".py") for name in held}),
     }
     script = files("redfirst.agents.strategies.snippet").joinpath("probe_child.py").read_text("utf-8")
     reading, writing = os.pipe()
@@ -105,14 +112,17 @@ def run_steps(folder: Path, story: Story) -> Observed:
     return read_observed(completed, 0)
 
 
-def decided(folder: Path, report: str) -> tuple[Story, Decision]:
+def decided(
+    folder: Path, report: str, tools: Tools = NO_TOOLS, held: Mapping[str, str] = KIT
+) -> tuple[Story, Decision]:
     """The story of a report and what is decided on it."""
-    story = with_variants(tell(read_report(report.encode())))
-    return story, decide(story, run_steps(folder, story))
+    story = with_variants(tell(read_report(report.encode()), tools))
+    return story, decide(story, run_steps(folder, story, held))
 
 
 def told(story: Story, finding: Finding) -> str:
     """A finding in one line: its kind, its statement and what must hold."""
-    code = story.steps[finding.step].code
+    step = story.steps[finding.step]
+    code = step.command.text if step.command else step.code
     must = "; ".join(check.expression for check in finding.checks) or finding.exception
     return f"{finding.kind.name} | {code} | {must}"

@@ -108,15 +108,20 @@ class Ledger:
     @property
     def repair(self) -> bytes:
         """A source patch with the repair of every bug."""
-        old, new = BUGGY.splitlines(), FIXED.splitlines()
         path = "src/ledger/money.py" if (self.root / "src").is_dir() else "ledger/money.py"
-        lines = [f"--- a/{path}", f"+++ b/{path}"]
-        lines += [
-            f"@@ -1,{len(old)} +1,{len(new)} @@",
-            *(f"-{line}" for line in old),
-            *(f"+{line}" for line in new),
-        ]
-        return ("\n".join(lines) + "\n").encode()
+        return source_patch(path, BUGGY, FIXED)
+
+
+def source_patch(path: str, before: str, after: str) -> bytes:
+    """A patch that puts one text in the place of another."""
+    old, new = before.splitlines(), after.splitlines()
+    lines = [f"--- a/{path}", f"+++ b/{path}"]
+    lines += [
+        f"@@ -1,{len(old)} +1,{len(new)} @@",
+        *(f"-{line}" for line in old),
+        *(f"+{line}" for line in new),
+    ]
+    return ("\n".join(lines) + "\n").encode()
 
 
 def files(test_file: str) -> dict[str, str]:

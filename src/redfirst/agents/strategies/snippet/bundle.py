@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from redfirst.agents.strategies.snippet.claimed import CannotWrite, Flavour
@@ -88,9 +88,9 @@ class Workshop:
             except CannotWrite as error:
                 self.dropped |= {finding: str(error) for finding in case.asserted}
                 return None
-            if test.arguments:
+            if test.arguments and case.asserted[0].example:
                 return Function(case, frozenset(part.step for part in test.parts))
-            outcome = rehearse(self.prober, test)
+            outcome = rehearse(self.prober, test, self._came_of(test))
             if outcome.problem:
                 self.dropped |= {finding: outcome.problem for finding in case.asserted}
                 return None
@@ -101,6 +101,15 @@ class Workshop:
                 return Function(case, frozenset(part.step for part in kept.parts), extra)
             case = Case(self._sound(case.findings), self._sound(case.guards))
         return None
+
+    def _came_of(self, test: TestText) -> dict[int, str]:
+        """Of the commands that a test runs: what came of each when the report's code ran as a whole."""
+        held = [
+            (part.step, self.seen[part.step].value)
+            for part in test.parts
+            if self.desk.steps[part.step].command
+        ]
+        return {step: value.repr for step, value in held if value is not None}
 
     def _written(self, case: Case, flavour: Flavour, extra: Sequence[str]) -> TestText:
         lines = [line for f in case.asserted for line in self.exceptions.get(f.exception, ()) if f.exception]
@@ -113,6 +122,7 @@ class Workshop:
         drafts = [self._final(function, Flavour(unittest=unittest)) for function in ready.functions]
         codes = [code for draft in drafts for code in draft.code]
         codes += [f"import {FIXTURES[name]}" for d in drafts for name in d.arguments if name in FIXTURES]
+        codes += [f"import {module}" for module in self._started(ready)]
         subject = subject_of_code(codes, lambda module: owns(self.desk.gate, module))
         if not subject.modules:
             arguments = frozenset(name for draft in drafts for name in draft.arguments)
@@ -131,6 +141,12 @@ class Workshop:
             if not answer.elsewhere:
                 break
         return why
+
+    def _started(self, ready: Ready) -> Iterator[str]:
+        """Modules that the commands of a case start in a process of their own."""
+        for finding in ready.case.asserted:
+            command = self.desk.steps[finding.step].command
+            yield from command.modules if command else ()
 
     def _final(self, function: Function, flavour: Flavour) -> TestText:
         test = self._written(function.case, flavour, function.imports)
@@ -158,11 +174,9 @@ class Workshop:
         if not function.case.findings:
             return "otherwise"
         entries = [
-            entry_of(self.desk.steps[f.case.findings[0].step].code)
-            for f in ready.functions
-            if f.case.findings
+            entry_of(self.desk.steps[f.case.findings[0].step]) for f in ready.functions if f.case.findings
         ]
-        mine = entry_of(self.desk.steps[function.case.findings[0].step].code)
+        mine = entry_of(self.desk.steps[function.case.findings[0].step])
         tail = mine.rpartition(".")[2].lower()
         return tail if entries.count(mine) == 1 and tail.isidentifier() else ""
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from redfirst.agents.strategies.snippet.findings import Finding
 from redfirst.agents.strategies.snippet.needed import needed
 from redfirst.agents.strategies.snippet.probe import Seen
+from redfirst.agents.strategies.snippet.spawn import FOLDER
 from redfirst.agents.strategies.snippet.steps import Step
 
 
@@ -79,7 +80,8 @@ def functions_of(case: Case, steps: Sequence[Step], seen: Sequence[Seen]) -> lis
         found = needed(steps, seen, own)
         single = Case((), (finding,)) if finding in case.guards else Case((finding,))
         alone = bool(finding.printed or finding.example)
-        keys = frozenset(found.body) | frozenset({-1 - steps[finding.step].block} if not alone else ())
+        shared = {index for index in found.body if not (steps[index].file or steps[index].code == FOLDER)}
+        keys = frozenset(shared) | frozenset({-1 - steps[finding.step].block} if not alone else ())
         parts = _joined(parts, single, keys, alone)
     return [part for part, _ in parts]
 

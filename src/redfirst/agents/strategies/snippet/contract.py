@@ -45,7 +45,7 @@ def contract_for(
     codes = [steps[finding.step].code for finding in findings]
     evidence = [line for finding in (*findings, *guards) for line in finding.evidence if line.strip()]
     return BehaviorContract(
-        entrypoint=_short("; ".join(dict.fromkeys(map(entry_of, codes)))),
+        entrypoint=_short("; ".join(dict.fromkeys(entry_of(steps[finding.step]) for finding in findings))),
         trigger=_short("\n".join(codes)),
         expected_output=_short(_expected(findings, guards)),
         issue_evidence=_each(evidence) or (_short(report.title),),
@@ -87,8 +87,11 @@ def _left_out(finding: Finding) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def entry_of(code: str) -> str:
-    """The callable of the statement that shows the bug: the dotted name before its first bracket."""
+def entry_of(step: Step) -> str:
+    """What shows the bug: the dotted name before a statement's first bracket, or the command that it runs."""
+    if step.command is not None:
+        return step.command.text
+    code = step.code
     pattern = r"([A-Za-z_][\w.]*)\s*\("
     match = re.search(pattern, code.strip().splitlines()[-1]) or re.search(pattern, code)
     return match.group(1) if match else code

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from redfirst.agents.strategies.snippet.claims import Mark
+from redfirst.agents.strategies.snippet.commands import decide_commands
 from redfirst.agents.strategies.snippet.exceptions import decide_exceptions, reported
 from redfirst.agents.strategies.snippet.facts import Facts
 from redfirst.agents.strategies.snippet.findings import Decision, Finding, Kind
@@ -51,6 +52,8 @@ def _scenes(story: Story, observed: Observed) -> Iterator[Facts]:
 
 def _of_scene(facts: Facts, story: Story) -> tuple[list[Finding], list[Finding]]:
     """Findings and guards of one scene."""
+    if any(step.command for step in facts.scene.steps):
+        return _of_commands(facts, story)
     single = sum(scene.steps[0].block >= 0 or bool(scene.claims) for scene in story.scenes) == 1
     stated = stated_results(facts)
     results = [one.finding for one in stated if one.finding]
@@ -71,6 +74,15 @@ def _of_scene(facts: Facts, story: Story) -> tuple[list[Finding], list[Finding]]
     findings = [f for f in findings if f not in doubtful]
     guards = [f for f in guards_in(facts, story, stated, findings) if f.step < derailed]
     return findings, guards
+
+
+def _of_commands(facts: Facts, story: Story) -> tuple[list[Finding], list[Finding]]:
+    """Findings and guards of a scene that is a shell session."""
+    findings, guards = decide_commands(facts, story)
+    disputed = _disputed(findings)
+    if disputed:
+        facts.doubts.append("the report states different results for one command: which counts is not clear")
+    return [f for f in findings if f.step not in disputed], guards
 
 
 def _derailed(facts: Facts, story: Story) -> int:

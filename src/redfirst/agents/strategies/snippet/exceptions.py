@@ -23,7 +23,7 @@ _WANTS_ERROR = re.compile(
     r"unhandled|instead of a|documented to raise|catch|except)\b",
     re.IGNORECASE,
 )
-_ABOUT_DOCUMENTS = re.compile(
+ABOUT_DOCUMENTS = re.compile(
     r"\b(?:please (?:document|mention)|undocumented|not documented|should be documented|"
     r"doc(?:s|umentation)? (?:do|does)(?:n't| not) (?:mention|say|tell))\b",
     re.IGNORECASE,
@@ -193,6 +193,8 @@ def _source_of(facts: Facts, place: int) -> int:
 def _raises(facts: Facts, shown_at: int, claim: Claim) -> Iterator[Finding]:
     place = _source_of(facts, shown_at)
     seen = facts.seen[place]
+    if facts.scene.steps[place].command:
+        return
     if facts.contradicted(place):
         facts.doubts.append(
             f"line {facts.scene.steps[place].line}: what the report shows is not what happens"
@@ -272,7 +274,7 @@ def _unwanted(facts: Facts, story: Story, place: int) -> Iterator[Finding]:
     if _ABOUT_MESSAGE.search(facts.report_text):
         facts.doubts.append("the report is about the wording of a message, which the snippet cannot settle")
         return
-    if _ABOUT_DOCUMENTS.search(facts.report_text):
+    if ABOUT_DOCUMENTS.search(facts.report_text):
         facts.doubts.append("the report asks for documentation, which no test can settle")
         return
     index = facts.scene.first + place

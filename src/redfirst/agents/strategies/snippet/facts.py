@@ -32,7 +32,8 @@ class Facts:
     def contradicted(self, place: int) -> bool:
         """Whether the report shows a result under this step that is not what happened."""
         step, seen = self.scene.steps[place], self.seen[place]
-        return step.shown is not None and seen.raised is None and not same_step(seen, step.shown)
+        told = step.shown is not None and step.command is None
+        return bool(told and step.shown and seen.raised is None and not same_step(seen, step.shown))
 
     def of_release(self, place: int) -> bool:
         """Whether a step shows which release runs, or where: another one would show something else."""
@@ -60,7 +61,8 @@ class Facts:
 
     def _speaks(self, place: int) -> bool:
         seen = self.seen[place]
-        if self.of_release(place):
+        step = self.scene.steps[place]
+        if step.command or step.file or self.of_release(place):
             return False
         tree = self.scene.steps[place].tree
         value = seen.value is not None and seen.value.type != "builtins.NoneType"

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from redfirst.agents.strategies.snippet.probe import Seen
+from redfirst.agents.strategies.snippet.spawn import FOLDER
 from redfirst.agents.strategies.snippet.steps import Step, bound_names
 
 _DEFINITIONS = (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)
@@ -42,13 +43,27 @@ def needed(
     kept: set[int] = set()
     for index in range(last, -1, -1):
         tree = trees[index]
-        if tree is None or isinstance(tree, _IMPORTS):
+        if tree is None or isinstance(tree, _IMPORTS) or _is_spare(steps, index, kept):
             continue
-        if index in wanted or _matters(tree, seen[index], names, variables):
+        if index in wanted or _serves(steps, index, kept) or _matters(tree, seen[index], names, variables):
             kept.add(index)
             names |= used_names(tree)
     imports = _imports(trees, seen, names)
     return _layout(trees, kept, imports)
+
+
+def _serves(steps: Sequence[Step], index: int, kept: set[int]) -> bool:
+    """Whether a step writes a file, or makes the folder for it, that later ones of ``kept`` can need."""
+    step = steps[index]
+    if step.file:
+        stem = step.file.rpartition("/")[2].removesuffix(".py")
+        return any(steps[other].command or steps[other].file or stem in steps[other].code for other in kept)
+    return step.code == FOLDER and any(steps[other].file for other in kept)
+
+
+def _is_spare(steps: Sequence[Step], index: int, kept: set[int]) -> bool:
+    step = steps[index]
+    return bool((step.file or step.code == FOLDER) and not _serves(steps, index, kept))
 
 
 def _variables(trees: Sequence[ast.stmt | None]) -> set[str]:

@@ -61,13 +61,26 @@ class Raised:
 
 
 @dataclass(frozen=True, slots=True)
+class Process:
+    """A finished process: its exit status and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True, slots=True)
 class Seen:
-    """What one step did. ``imports``: import lines that it needed and the report left out."""
+    """What one step did. ``imports``: import lines that it needed and the report left out.
+
+    ``process``: what its value is, if that is a finished process.
+    """
 
     out: str
     value: Value | None
     raised: Raised | None
     imports: tuple[str, ...] = ()
+    process: Process | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +181,8 @@ def _last_line(done: Completed) -> str:
 def _seen(record: dict[str, Any]) -> Seen:
     error = record.get("error")
     out = "" if record.get("out_cut") else str(record.get("out", ""))
-    return Seen(out, _value(record.get("value")), _raised(error) if error else None, tuple(record["imports"]))
+    raised, value = _raised(error) if error else None, record.get("value")
+    return Seen(out, _value(value), raised, tuple(record["imports"]), _process(value))
 
 
 def _checked(record: dict[str, Any]) -> Checked:
@@ -180,6 +194,11 @@ def _value(record: dict[str, Any] | None) -> Value | None:
     if not record or "repr" not in record or record.get("cut"):
         return None
     return Value(record["type"], record["repr"], record.get("text"), bool(record.get("literal")))
+
+
+def _process(record: dict[str, Any] | None) -> Process | None:
+    held = record.get("process") if record else None
+    return Process(held["code"], held["out"], held["err"]) if held else None
 
 
 def _raised(record: dict[str, Any]) -> Raised:

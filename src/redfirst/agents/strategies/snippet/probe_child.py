@@ -18,13 +18,16 @@ import io
 import json
 import linecache
 import os
+import subprocess
 import sys
+import tempfile
 import traceback
 import types
 from typing import Any
 
 MAX_TEXT = 20000
 FILE = "<report>"
+FOLDER = "monkeypatch.chdir(tmp_path)"  # in a test these are fixtures; here it is done as it stands
 UNDEFINED = object()
 #: Modules of the standard library whose names people use without their module.
 FAMILIAR = (
@@ -57,6 +60,9 @@ def describe(value: Any) -> dict[str, Any]:
     """Type, repr and whether the repr is a literal equal to the value."""
     kind = type(value)
     record: dict[str, Any] = {"type": kind.__module__ + "." + kind.__qualname__}
+    if kind is subprocess.CompletedProcess and type(value.stdout) is type(value.stderr) is str:
+        (out, cut), (err, more) = bounded(value.stdout), bounded(value.stderr)
+        record["process"] = None if cut or more else {"code": value.returncode, "out": out, "err": err}
     try:
         text = repr(value)
     except Exception as error:  # noqa: BLE001 - any repr may raise anything
@@ -129,6 +135,9 @@ class Session:
         out = io.StringIO()
         record: dict[str, Any] = {"step": index}
         value: Any = UNDEFINED
+        if source == FOLDER:
+            os.chdir(tempfile.mkdtemp())
+            return dict(record, value=describe(None), out="", out_cut=False), None
         try:
             run, evaluate, bound, printed = self.compiled(index, source)
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
@@ -150,6 +159,8 @@ class Session:
     def supply(self, source: str) -> list[str]:
         """Import what the statement uses, nobody defined and a package of the project offers."""
         added: dict[str, str] = {}
+        if source == FOLDER:
+            return []
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 name = node.id
@@ -252,7 +263,8 @@ def main() -> None:
 
     sys.stdin = io.StringIO("")
     sys.argv = ["report.py"]
-    sys.path[:0] = [path for path in order["paths"] if path not in sys.path]
+    folders = [os.path.abspath(path) for path in [*order["paths"], *sys.path]]  # a step may change the folder
+    sys.path[:] = sorted(set(folders), key=folders.index)
     session = Session(order["steps"], order["names"], order.get("homes", {}))
     for index, source in enumerate(order["steps"]):
         imports = session.supply(source)

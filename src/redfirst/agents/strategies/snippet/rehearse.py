@@ -7,8 +7,9 @@ one by one, and a failing one does not end the others.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from redfirst.agents.strategies.snippet.findings import Finding, Kind
 from redfirst.agents.strategies.snippet.probe import Prober, Seen
@@ -31,10 +32,14 @@ class Rehearsal:
     problem: str = ""
 
 
-def rehearse(prober: Prober, test: TestText) -> Rehearsal:
-    """One run. Raises SandboxError, EnvironmentFailed."""
+def rehearse(prober: Prober, test: TestText, known: Mapping[int, str] = MappingProxyType({})) -> Rehearsal:
+    """One run. ``known``: steps that run a command → the repr of what came of it.
+
+    Raises SandboxError, EnvironmentFailed.
+    """
     codes, offset = script(test)
-    observed = prober.observe(codes)
+    started = [(offset + n, part) for n, part in enumerate(test.parts) if part.step in known]
+    observed = prober.observe(codes, [(place, "result") for place, _ in started])
     if len(observed.steps) < len(codes):
         return Rehearsal((), problem=observed.problem or "the run was cut")
     framework = (
@@ -43,7 +48,13 @@ def rehearse(prober: Prober, test: TestText) -> Rehearsal:
     supplied = dict.fromkeys(
         line for n, seen in enumerate(observed.steps) if n not in framework for line in seen.imports
     )
-    return replace(_judged(test, observed.steps[offset:]), imports=tuple(supplied))
+    judged = replace(_judged(test, observed.steps[offset:]), imports=tuple(supplied))
+    changed = [
+        (part.shows, "its command does something else without those before it")
+        for (_, part), done in zip(started, observed.checks, strict=True)
+        if part.shows and not (done and done.value and done.value.repr == known[part.step])
+    ]
+    return replace(judged, wrong=(*changed, *(one for one in judged.wrong if one[0] not in dict(changed))))
 
 
 def script(test: TestText) -> tuple[list[str], int]:

@@ -33,12 +33,16 @@ class Section(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced, indented or prompted stretch of lines; ``line`` is that of its first line, 1-based."""
+    """A fenced, indented or prompted stretch of lines; ``line`` is that of its first line, 1-based.
+
+    ``info``: all that stands behind the opening fence.
+    """
 
     text: str
     language: str
     line: int
     section: Section = Section.OTHER
+    info: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +178,7 @@ class _Splitter:
             end += 1
         body = [line.removeprefix(indent) for line in self.lines[first:end]]
         words = re.split(r"[\s,{}]+", info.strip())
-        self._block(body, words[0].lower() if words else "", first)
+        self._block(body, words[0].lower() if words else "", first, info.strip())
         self.at = end + 1
 
     def _indented(self) -> None:
@@ -198,13 +202,13 @@ class _Splitter:
         self._block(self.lines[first:end], "pycon", first)
         self.at = end
 
-    def _block(self, lines: list[str], language: str, first: int) -> None:
+    def _block(self, lines: list[str], language: str, first: int, info: str = "") -> None:
         filled = [line for line in lines if line.strip()]
         if not filled:
             return
         margin = min(len(line) - len(line.lstrip()) for line in filled)
         text = "\n".join(line[margin:].rstrip() for line in lines).strip("\n")
-        self.parts.append(Block(text, language, first + 1, self.section))
+        self.parts.append(Block(text, language, first + 1, self.section, info))
 
     def _after_break(self) -> bool:
         """Whether an indented line begins a block: after an empty line, outside a list item."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from redfirst.agents.strategies.snippet.report import Block
+from redfirst.agents.strategies.snippet.shell_line import Command
 
 _PROMPT = re.compile(r"^>>>(?: |$)")
 _MORE = re.compile(r"^\.\.\.(?: |$)")
@@ -41,13 +42,18 @@ Reader = Callable[[str], tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One statement. ``shown``: output the report puts under it; ``comment``: what it says beside it."""
+    """One statement. ``shown``: output the report puts under it; ``comment``: what it says beside it.
+
+    ``command``: the command of a shell session that it runs. ``file``: the name of the file that it writes.
+    """
 
     code: str
     line: int
     block: int
     shown: str | None = None
     comment: str = ""
+    command: Command | None = None
+    file: str = ""
 
     @property
     def tree(self) -> ast.stmt | None:

@@ -19,7 +19,9 @@ from redfirst.agents.strategies.snippet.claims import (
 )
 from redfirst.agents.strategies.snippet.quantified import all_right, announces_right, calls_block_right
 from redfirst.agents.strategies.snippet.report import Block, Report, Section, Sentence
+from redfirst.agents.strategies.snippet.shell import Shell, shell_of
 from redfirst.agents.strategies.snippet.steps import Step, steps_of
+from redfirst.agents.strategies.snippet.tools import NO_TOOLS, Tools
 from redfirst.agents.strategies.snippet.tracebacks import ShownException, find_exception
 
 MAX_STEPS = 400
@@ -65,19 +67,27 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """The report's code as one session, cut into scenes. ``loose``: claims about no scene in particular."""
+    """The report's code as one session, cut into scenes. ``loose``: claims about no scene in particular.
+
+    ``unread``: what the report shows of commands that cannot be run here.
+    """
 
     report: Report
     scenes: tuple[Scene, ...]
     loose: tuple[Claim, ...]
+    unread: tuple[str, ...] = ()
 
     @property
     def steps(self) -> tuple[Step, ...]:
         return tuple(step for scene in self.scenes for step in scene.steps)
 
 
-def tell(report: Report) -> Story:
-    """Read the story that a report tells; a report without code has scenes only for calls named in its prose."""
+def tell(report: Report, tools: Tools = NO_TOOLS) -> Story:
+    """Read the story that a report tells; a report without code has scenes only for calls named in its prose.
+
+    ``tools``: what the project can be called by on a command line.
+    """
+    shell = shell_of(report, tools)
     scenes: list[Scene] = []
     loose: list[Claim] = []
     count = 0
@@ -93,8 +103,15 @@ def tell(report: Report) -> Story:
                 scenes[-1] = replace(scenes[-1], remarks=all_right(scenes[-1].steps, scenes[-1].remarks))
             intro, behind = part, False
             continue
-        steps = steps_of(part, number)[: MAX_STEPS - count] if count < MAX_STEPS else ()
-        if scenes and intro and is_values(steps):
+        if number in shell.taken:
+            intro, behind = None, False
+            continue
+        if number in shell.outputs and scenes:
+            output = replace(_output(shell.outputs[number], intro), role=Role.ACTUAL)
+            scenes[-1] = replace(scenes[-1], outputs=(*scenes[-1].outputs, output))
+        known = shell.steps.get(number)
+        steps = (steps_of(part, number) if known is None else known)[: max(0, MAX_STEPS - count)]
+        if scenes and intro and known is None and is_values(steps):
             scenes = with_values(scenes, steps, part, intro)
         elif steps:
             remarks = tuple(read_remark(step.comment, step.line) for step in steps)
@@ -102,13 +119,30 @@ def tell(report: Report) -> Story:
                 remarks = all_right(steps, remarks)
             scenes.append(Scene(count, steps, remarks))
             count += len(steps)
-        elif scenes:
+        elif scenes and known is None:
             output = _output(part, intro)
             scenes[-1] = replace(scenes[-1], outputs=(*scenes[-1].outputs, output))
         intro, behind = None, bool(steps)
     if len(scenes) == 1 and loose:
         scenes = [replace(scenes[0], claims=(*loose, *scenes[0].claims))]
-    return Story(report, (*scenes, *_called_in_prose(scenes, loose, count)), tuple(loose))
+    scenes += _called_in_prose(scenes, loose, count)
+    scenes += _named_commands(shell, sum(len(scene.steps) for scene in scenes))
+    return Story(report, _set_up(shell, scenes), tuple(loose), tuple(shell.unread))
+
+
+def _named_commands(shell: Shell, count: int) -> Iterator[Scene]:
+    """A scene for each command that the prose alone names."""
+    for place, step in enumerate(shell.named):
+        yield Scene(count + place, (step,), (Remark(()),))
+
+
+def _set_up(shell: Shell, scenes: list[Scene]) -> tuple[Scene, ...]:
+    """The scenes behind one that writes the files that they need."""
+    if not shell.setup or not any(scene.steps for scene in scenes):
+        return tuple(scenes)
+    count = len(shell.setup)
+    first = Scene(0, shell.setup, (Remark(()),) * count)
+    return (first, *(replace(scene, first=scene.first + count) for scene in scenes))
 
 
 def _heard(sentence: Sentence, scenes: list[Scene], loose: list[Claim]) -> tuple[list[Scene], list[Claim]]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from redfirst.agents.strategies.snippet.bundle import Workshop
 from redfirst.agents.strategies.snippet.claimed import CannotWrite
@@ -14,6 +14,7 @@ from redfirst.agents.strategies.snippet.decide import decide
 from redfirst.agents.strategies.snippet.findings import Decision, Finding
 from redfirst.agents.strategies.snippet.guesses import Guess, traced
 from redfirst.agents.strategies.snippet.homes import attributes, homes_of, undefined
+from redfirst.agents.strategies.snippet.locate import found_from
 from redfirst.agents.strategies.snippet.probe import Prober
 from redfirst.agents.strategies.snippet.project import import_folders, packages
 from redfirst.agents.strategies.snippet.public import introduce
@@ -21,6 +22,7 @@ from redfirst.agents.strategies.snippet.report import Report, read_report
 from redfirst.agents.strategies.snippet.steps import Step
 from redfirst.agents.strategies.snippet.story import Story, tell
 from redfirst.agents.strategies.snippet.submit import Desk
+from redfirst.agents.strategies.snippet.tools import tools_of
 from redfirst.agents.strategies.snippet.tracebacks import find_exception
 from redfirst.agents.strategies.snippet.variants import with_variants
 from redfirst.agents.task import Gate, QualifiedBundle, Refusal, Task
@@ -39,24 +41,28 @@ class SnippetStrategy:
     def reproduce(self, task: Task, gate: Gate) -> QualifiedBundle | Refusal:
         """A bundle that the gate qualified, or why there is none. Raises UsageError for an unreadable report."""
         report = read_report(task.issue)
-        story, names = tell(report), packages(gate)
+        tools, names = tools_of(gate), packages(gate)
+        story = tell(report, tools)
         guesses = traced(report, names, [step.code for step in story.steps])
         if not story.steps and not guesses:
-            return _without_code(report)
+            return _without_code(story)
         prober = Prober(gate, import_folders(gate), names, _homes(gate, story, guesses))
         try:
+            if any(step.command for step in story.steps):
+                story = tell(report, replace(tools, found=found_from(prober)))
             if guesses:
                 task.log(f"trying {len(guesses)} calls that the report only hints at")
             story = with_variants(with_confirmed(story, confirmed(prober, guesses)))
             if not story.steps:
-                return _without_code(report)
+                return _without_code(story)
             return _Attempt(task, gate, report, story, prober).run()
         except (SandboxError, EnvironmentFailed) as error:
             return Refusal(f"the report's code could not be run: {error}", decided=False)
 
 
-def _without_code(report: Report) -> Refusal:
-    return Refusal("the report has no Python code that could run", (), _lacks_code(report))
+def _without_code(story: Story) -> Refusal:
+    why = "the report has no Python code, and no command of the project, that could run"
+    return Refusal(why, story.unread, _lacks_code(story.report))
 
 
 def _homes(gate: Gate, story: Story, guesses: Sequence[Guess]) -> tuple[tuple[str, str], ...]:
@@ -68,7 +74,7 @@ def _homes(gate: Gate, story: Story, guesses: Sequence[Guess]) -> tuple[tuple[st
 
 
 def _lacks_code(report: Report) -> tuple[str, ...]:
-    shown = "a Python snippet in a code block, with what it gives and what it should give"
+    shown = "a Python snippet or a shell session in a code block, with what it gives and what it should give"
     return (shown, "the call that leads to the traceback") if "Traceback" in str(report.blocks) else (shown,)
 
 

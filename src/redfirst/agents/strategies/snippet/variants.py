@@ -112,7 +112,7 @@ def _remark(verdict: Verdict, sentence: Sentence) -> Remark:
 
 def model_of(step: Step) -> Model | None:
     """A bare expression, or what is printed, with literals in its call or comparison; None for anything else."""
-    tree = step.tree
+    tree = None if step.file else step.tree
     if not isinstance(tree, ast.Expr) or not isinstance(tree.value, ast.Call | ast.Compare):
         return None
     slots: list[str] = []

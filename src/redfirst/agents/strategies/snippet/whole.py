@@ -8,10 +8,11 @@ import builtins
 from collections.abc import Iterator, Sequence
 
 from redfirst.agents.strategies.snippet.claims import Mark, Role, is_literal
+from redfirst.agents.strategies.snippet.commands import unreproduced
 from redfirst.agents.strategies.snippet.compare import same_exception, same_step, shows_part
 from redfirst.agents.strategies.snippet.facts import Facts
 from redfirst.agents.strategies.snippet.findings import Finding
-from redfirst.agents.strategies.snippet.story import Story
+from redfirst.agents.strategies.snippet.story import Scene, Story
 
 _COMMON = frozenset(dir(builtins))
 
@@ -24,6 +25,8 @@ def untrue(facts: Facts) -> list[int]:
 def _belied(facts: Facts, place: int) -> bool:
     """Whether a comment beside a step tells a plain result, or an exception, that did not come."""
     seen, remark = facts.seen[place], facts.scene.remarks[place]
+    if facts.scene.steps[place].command:
+        return False
     told = [c for c in remark.claims if c.role in (Role.SHOWN, Role.ACTUAL) and is_literal(c.value)]
     raises = [c for c in remark.claims if c.role is Role.ACTUAL_RAISE]
     wishes = [c for c in remark.claims if c.role in (Role.EXPECTED, Role.EXPECTED_RAISE)]
@@ -53,8 +56,9 @@ def _own_names(facts: Facts, place: int) -> set[str]:
 
 def denied(scenes: Sequence[Facts], story: Story) -> list[str]:
     """Why nothing of the report counts: its complaint itself did not come true. Empty if it did."""
-    reasons: list[str] = []
+    reasons = list(story.unread)
     for facts in scenes:
+        reasons += unreproduced(facts, story)
         wrong = untrue(facts)
         for place in wrong:
             if facts.scene.remarks[place].mark is Mark.BAD or [place] == facts.results():
@@ -63,11 +67,16 @@ def denied(scenes: Sequence[Facts], story: Story) -> list[str]:
     return [*reasons, *_unseen_exceptions(scenes, story), *_unseen_outputs(scenes)]
 
 
+def _is_session(scene: Scene) -> bool:
+    """Whether a scene is of commands, which are held against the report elsewhere."""
+    return any(step.command for step in scene.steps)
+
+
 def _unseen_exceptions(scenes: Sequence[Facts], story: Story) -> Iterator[str]:
     """Tracebacks that the report shows and no statement ends in, where statements ran at all."""
     raised = [seen.raised for facts in scenes for seen in facts.seen if seen.raised]
     for scene in story.scenes:
-        for output in scene.outputs:
+        for output in () if _is_session(scene) else scene.outputs:
             shown = output.exception
             if shown is None or output.role is Role.EXPECTED:
                 continue
@@ -78,6 +87,8 @@ def _unseen_exceptions(scenes: Sequence[Facts], story: Story) -> Iterator[str]:
 def _unseen_outputs(scenes: Sequence[Facts]) -> Iterator[str]:
     """Blocks that the report calls the result, where the code ran to its end and gave something else."""
     for facts in scenes:
+        if _is_session(facts.scene):
+            continue
         complete = len(facts.seen) == len(facts.scene.steps) and not any(s.raised for s in facts.seen)
         for output in facts.scene.outputs:
             if not complete or output.role is not Role.ACTUAL or output.exception:

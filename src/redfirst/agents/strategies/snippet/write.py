@@ -22,23 +22,34 @@ from redfirst.agents.strategies.snippet.combine import Case, covered
 from redfirst.agents.strategies.snippet.findings import Finding
 from redfirst.agents.strategies.snippet.needed import Needed, needed, used_names
 from redfirst.agents.strategies.snippet.probe import Seen
+from redfirst.agents.strategies.snippet.spawn import FOLDER
 from redfirst.agents.strategies.snippet.steps import Step, bound_names, parse_quietly
 
 _BY_PLACE = re.compile(
     r"\b(?:get_type_hints|pickle|globals|locals|eval|exec|__main__|__module__|__qualname__|getsource|"
     r"copyreg|shelve|multiprocessing)\b"
 )
+_UNITTEST_FOLDER = (
+    "folder = tempfile.TemporaryDirectory()",
+    "self.addCleanup(folder.cleanup)",
+    "self.addCleanup(os.chdir, os.getcwd())",
+    "os.chdir(folder.name)",
+)
 _DEFINITIONS = (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Lines of a test function for one step, with the finding that they assert; ``guard``: it holds on Base."""
+    """Lines of a test function for one step, with the finding that they assert; ``guard``: it holds on Base.
+
+    ``fixed``: they prepare what a command or a call finds, and cannot be missed.
+    """
 
     step: int
     lines: tuple[str, ...]
     shows: Finding | None = None
     guard: bool = False
+    fixed: bool = False
 
     @property
     def code(self) -> str:
@@ -103,14 +114,17 @@ def write_test(
     parts = []
     for index in found.body:
         finding = shown.get(index)
+        if steps[index].code == FOLDER:
+            parts.append(Part(index, folder_lines(flavour), fixed=True))
+            continue
         if finding is None or finding.printed:
             lines = body_lines(steps[index].code) if only.printed else plain_lines(steps[index], flavour)
-            parts.append(Part(index, tuple(lines)))
+            parts.append(Part(index, tuple(lines), fixed=bool(steps[index].file)))
         else:
             guard = finding in case.guards
             lines = claimed_lines(steps[index], index, finding, flavour, guard=guard)
             parts.append(Part(index, tuple(lines), finding, guard))
-    test = TestText((), _texts(found.definitions, steps), tuple(parts), (), flavour.unittest)
+    test = TestText((), _texts(found.definitions, steps), tuple(parts), _fixtures(parts), flavour.unittest)
     if only.printed:
         test = _printed(test, only, flavour, guard=only in case.guards)
     return replace(test, imports=_imports(imports, test))
@@ -119,8 +133,18 @@ def write_test(
 def _imports(lines: Sequence[str], test: TestText) -> tuple[str, ...]:
     """Import lines, those of the test framework's modules that the lines use included."""
     text = "\n".join(part.code for part in test.parts)
-    wanted = [f"import {name}" for name in ("contextlib", "io", "pytest") if re.search(rf"\b{name}\.", text)]
+    used = ("contextlib", "io", "pytest", *(("os", "tempfile") if _UNITTEST_FOLDER[0] in text else ()))
+    wanted = [f"import {name}" for name in used if re.search(rf"\b{name}\.", text)]
     return tuple(dict.fromkeys([*lines, *wanted]))
+
+
+def folder_lines(flavour: Flavour) -> tuple[str, ...]:
+    """A fresh folder that is the current one as long as the test runs."""
+    return _UNITTEST_FOLDER if flavour.unittest else (FOLDER,)
+
+
+def _fixtures(parts: Sequence[Part]) -> tuple[str, ...]:
+    return ("tmp_path", "monkeypatch") if any(part.lines == (FOLDER,) for part in parts) else ()
 
 
 def _read(finding: Finding) -> set[str]:
@@ -191,7 +215,7 @@ def _printed(test: TestText, finding: Finding, flavour: Flavour, *, guard: bool)
     if not flavour.unittest:
         lines = ["printed = capsys.readouterr().out", *asserted_text(check, "printed.strip()", flavour)]
         last = Part(finding.step, tuple(lines), finding, guard)
-        return replace(test, parts=(*test.parts, last), arguments=("capsys",))
+        return replace(test, parts=(*test.parts, last), arguments=("capsys", *test.arguments))
     body = [line for part in test.parts for line in part.lines]
     caught = ["printed = io.StringIO()", "with contextlib.redirect_stdout(printed):", *deeper(body)]
     first = Part(finding.step, tuple(caught))

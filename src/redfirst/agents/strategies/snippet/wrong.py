@@ -15,7 +15,7 @@ from redfirst.agents.strategies.snippet.probe import Seen
 from redfirst.agents.strategies.snippet.results import printed, printed_text, words_of
 from redfirst.agents.strategies.snippet.story import fits, speaks_of, subject_of
 
-_COMPLAINT = re.compile(
+COMPLAINT = re.compile(
     r"\b(?:wrong|incorrect|bug|but|should|unexpected|broken|instead|surpris|expect|lost|missing|ignored?|garbled|mangled|"
     r"disappear|different|differs?|fails?|regression|used to|no longer|not right|odd|strange|weird)",
     re.IGNORECASE,
@@ -33,7 +33,7 @@ def wrong_values(facts: Facts, single: bool) -> Iterator[Finding]:
         denied = next((c for c in unwanted if _is(seen, c) and fits(c, facts.scene.code, "")), None)
         if any(_is(seen, claim) for claim in (*fine, *remark.claims) if claim.role is Role.EXPECTED):
             continue
-        alone = single and len(speaking) == 1 and bool(_COMPLAINT.search(facts.told))
+        alone = single and len(speaking) == 1 and bool(COMPLAINT.search(facts.told))
         if seen.value is None or not (denied or (told and (alone or remark.mark is Mark.BAD))):
             continue
         expression = inequality(seen.value)
@@ -44,7 +44,7 @@ def wrong_values(facts: Facts, single: bool) -> Iterator[Finding]:
             checks = (Check(index, expression),)
             yield Finding(Kind.NOT_VALUE, index, seen.value.repr, expected, (evidence,), checks)
     blocks = [o for o in facts.scene.outputs if o.role is not Role.EXPECTED and not o.exception]
-    complained = single and len(blocks) == 1 and _COMPLAINT.search(facts.told)
+    complained = single and len(blocks) == 1 and COMPLAINT.search(facts.told)
     if complained and not _is_one_value(facts, speaking) and same_output(printed_text(facts), blocks[0].text):
         yield from printed(facts, blocks[0].text, words_of(blocks[0]), wanted=False)
 
