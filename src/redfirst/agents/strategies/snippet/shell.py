@@ -14,7 +14,7 @@ from redfirst.agents.strategies.snippet.quoted import Quoted, quoted_files
 from redfirst.agents.strategies.snippet.report import Block, Report
 from redfirst.agents.strategies.snippet.session import Exchange, exchanges_of
 from redfirst.agents.strategies.snippet.shell_line import Line, printed_by, read_line
-from redfirst.agents.strategies.snippet.spawn import FOLDER, Own, chdir_step, command_step, own, write_step
+from redfirst.agents.strategies.snippet.spawn import chdir_step, command_step, own, write_step
 from redfirst.agents.strategies.snippet.steps import Step, parse_quietly
 from redfirst.agents.strategies.snippet.tools import Tools
 
@@ -41,13 +41,12 @@ class _Sort(Enum):
 class Shell:
     """What the sessions and files of a report come to.
 
-    ``steps``: place of a block → its steps. ``taken``: places of blocks that are files. ``outputs``: place of a session
-    → what it shows of a script whose block runs by itself. ``setup``: steps that write the files. ``named``: commands
-    that only the prose names. ``unread``: why something that the report shows cannot be run.
+    ``steps``: place of a block → its steps, none for one that is a file. ``outputs``: place of a session → what it
+    shows of a script whose block runs by itself. ``setup``: steps that write the files. ``named``: commands that only
+    the prose names. ``unread``: why something that the report shows cannot be run.
     """
 
     steps: dict[int, tuple[Step, ...]] = field(default_factory=dict)
-    taken: set[int] = field(default_factory=set)
     outputs: dict[int, Block] = field(default_factory=dict)
     setup: tuple[Step, ...] = ()
     named: tuple[Step, ...] = ()
@@ -256,7 +255,7 @@ class _Reading:
 
     def _set_up(self) -> None:
         """The folder for the files, and the steps that write them."""
-        self.shell.taken = {one.part for one in self.files.values() if one.part >= 0}
+        self.shell.steps |= {one.part: () for one in self.files.values() if one.part >= 0}
         if self.files:
             writes = [step for one in self.files.values() for step in write_step(one)]
             self.shell.setup = (chdir_step(), *writes)
@@ -278,6 +277,3 @@ def _is_script(block: Block) -> bool:
     prompted = re.search(r"^(?:>>> |In \[\d+\]:)", block.text, re.MULTILINE)
     python = block.language in ("python", "py", "python3", "py3", "")
     return python and not prompted and bool(parse_quietly(block.text))
-
-
-__all__ = ["FOLDER", "Own", "Shell", "shell_of"]

@@ -103,13 +103,7 @@ def tell(report: Report, tools: Tools = NO_TOOLS) -> Story:
                 scenes[-1] = replace(scenes[-1], remarks=all_right(scenes[-1].steps, scenes[-1].remarks))
             intro, behind = part, False
             continue
-        if number in shell.taken:
-            intro, behind = None, False
-            continue
-        if number in shell.outputs and scenes:
-            output = replace(_output(shell.outputs[number], intro), role=Role.ACTUAL)
-            scenes[-1] = replace(scenes[-1], outputs=(*scenes[-1].outputs, output))
-        known = shell.steps.get(number)
+        scenes, known = _with_session(shell, number, scenes, intro), shell.steps.get(number)
         steps = (steps_of(part, number) if known is None else known)[: max(0, MAX_STEPS - count)]
         if scenes and intro and known is None and is_values(steps):
             scenes = with_values(scenes, steps, part, intro)
@@ -128,6 +122,14 @@ def tell(report: Report, tools: Tools = NO_TOOLS) -> Story:
     scenes += _called_in_prose(scenes, loose, count)
     scenes += _named_commands(shell, sum(len(scene.steps) for scene in scenes))
     return Story(report, _set_up(shell, scenes), tuple(loose), tuple(shell.unread))
+
+
+def _with_session(shell: Shell, number: int, scenes: list[Scene], intro: Sentence | None) -> list[Scene]:
+    """The scenes, the last of them with what a session shows of its script."""
+    if number not in shell.outputs or not scenes:
+        return scenes
+    output = replace(_output(shell.outputs[number], intro), role=Role.ACTUAL)
+    return [*scenes[:-1], replace(scenes[-1], outputs=(*scenes[-1].outputs, output))]
 
 
 def _named_commands(shell: Shell, count: int) -> Iterator[Scene]:
