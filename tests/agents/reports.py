@@ -118,7 +118,7 @@ CONFIRMED |= {
     "a traceback without a snippet, another error is right": (
         f"{_TRACE}The cell was `''`. `check(None)` is rejected properly with `ledger.LedgerError`. I'd expect the same "
         "kind of error.\n",
-        "raises(ledger.LedgerError)",
+        "raises(LedgerError)",
     ),
 }
 

@@ -12,10 +12,13 @@ from dataclasses import dataclass
 
 _BETWEEN = re.compile(r"\s*(?:[)}\]];?|[)}\]]+\)?[;,]?|#\[.*|//.*|/\*.*|\*.*)?\s*")
 
+_TEST_MODULE = re.compile(r"\s*#\[cfg\(test\)\]")
+
 
 @dataclass(frozen=True, slots=True)
 class PlainText:
-    """``lines``: 1-based first line of each test; ``bodies``: its text; ``head``: what stands before the first."""
+    """``lines``: 1-based first line of each test; ``bodies``: its text; ``head``: what stands before the first, in
+    its module of tests where it has one: Rust's tests stand below the source that they are of."""
 
     lines: dict[str, int]
     bodies: dict[str, str]
@@ -36,7 +39,12 @@ def read_plain(text: bytes | None, tests: Sequence[str]) -> PlainText:
     for test, start in lines.items():
         end = next((other - 1 for other in starts if other > start), len(rows))
         bodies[test] = _squeezed(rows[start - 1 : end])
-    return PlainText(lines, bodies, _squeezed(rows[: starts[0] - 1] if starts else rows))
+    return PlainText(lines, bodies, _squeezed(_of_tests(rows[: starts[0] - 1] if starts else rows)))
+
+
+def _of_tests(rows: Sequence[str]) -> Sequence[str]:
+    """From where a module of tests inside of source begins; all rows where none does."""
+    return rows[max((n for n, row in enumerate(rows) if _TEST_MODULE.match(row)), default=0) :]
 
 
 def _declares(row: str, test: str) -> bool:

@@ -93,7 +93,21 @@ def check(
     policy = Policy(Require(require.value), allow_new_api, no_behaviour_change)
     report = check_change(settings, Question(base, head, direct, policy))
     _write(report, summary, junit)
-    if annotations if annotations is not None else os.environ.get("GITHUB_ACTIONS") == "true":
+    if annotations is None:
+        annotations = os.environ.get("GITHUB_ACTIONS") == "true"
+    _print(report, annotations, as_json)
+    return report.exit_code
+
+
+def _writable(*paths: Path | None) -> None:
+    """Tell before the runs, not after them, that a report cannot be written."""
+    for path in paths:
+        if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+            raise UsageError(f"cannot write {path}", "name a file in a folder that is there")
+
+
+def _print(report: CheckReport, annotations: bool, as_json: bool) -> None:
+    if annotations:
         from redfirst.surfaces.github.annotations import print_annotations
 
         print_annotations(report)
@@ -103,14 +117,6 @@ def check(
         from redfirst.surfaces.cli.check_table import show
 
         show(report)
-    return report.exit_code
-
-
-def _writable(*paths: Path | None) -> None:
-    """Tell before the runs, not after them, that a report cannot be written."""
-    for path in paths:
-        if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
-            raise UsageError(f"cannot write {path}", "name a file in a folder that is there")
 
 
 def _write(report: CheckReport, summary: Path | None, junit: Path | None) -> None:
