@@ -53,6 +53,21 @@ SESSIONS: dict[str, tuple[str, list[str], list[str]]] = {
         ["EQUAL | teller -s typo a | _.returncode == 2"],
         [],
     ),
+    "another command's right status and the plain option say nothing of it": (
+        "An unknown style is taken for success\n\n```console\n$ teller -s typo a\nno style named typo\n```\n\nCould it please report failure? The other wrong uses, e.g. `teller --unknown`, do exit non-zero. Plain `-s` must go on returning 0.\n",
+        ["EQUAL | teller -s typo a | _.returncode != 0"],
+        ["EQUAL | teller --unknown | _.returncode != 0"],
+    ),
+    "an option that the command lacks is not about it": (
+        "Styles\n\n```console\n$ teller a\na\n$ teller b\nb\n```\n\nWith `-s typo` it should exit with 1.\n",
+        [],
+        [],
+    ),
+    "the second of two by its place": (
+        f"Styles\n\n```console\n$ teller a\na\n{TYPO}```\n\nThe second one is a typo, yet the exit status says success.\n",
+        ["NOT_VALUE | teller -s typo a | _.returncode != 0"],
+        [],
+    ),
     "which one is not clear": (
         f"Styles\n\n```console\n{TYPO}$ teller a\na\n```\n\nIt should exit with status 1.\n",
         [],

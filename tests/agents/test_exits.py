@@ -32,6 +32,8 @@ STATED = {
     "It exits with `0` instead of `1`.": ["actual 0", "expected 1"],
     "The exit status should be 2 instead of 0.": ["expected 2", "actual 0"],
     "It exits with 0, not 1.": ["actual 0", "expected 1"],
+    "the exit status says success": ["actual 0"],
+    "Could it please report failure for these?": ["expected not 0"],
     "exits with status 0 (should be 1)": ["actual 0", "expected 1"],
     "The tool should succeed, but exits with code 4.": ["expected 0", "actual 4"],
 }

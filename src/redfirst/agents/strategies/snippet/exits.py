@@ -96,7 +96,8 @@ _WORDS = (
     ),
     (
         _SUCCESS,
-        r"\bsucceed(?:s|ed)?\b|\b(?:report|signal|indicate|claim)(?:s|ed|ing)? success\b|"
+        r"\bsucceed(?:s|ed)?\b|"
+        r"\b(?:report|signal|indicate|claim|sa[yi]|show|mean|pretend)(?:s|d|ed|ing)? (?:a )?success\b|"
         r"\bexit(?:s|ed)? (?:successfully|cleanly|normally|with success)\b",
     ),
 )
@@ -195,7 +196,8 @@ def _exit(text: str, masked: str, one: _Stated) -> Exit:
     about = [m.group(2).strip() for m in _SPAN.finditer(text[:end])]
     around = clause + masked[start:end] + masked[end : end + 40]
     choice = re.match(r"\s*(?:or|/)\s*\d", masked[end:])
-    unsure = bool(_UNSURE.search(clause) or choice) or (wished and masked.rstrip().endswith("?"))
+    asks = masked.rstrip().endswith("?") and not re.search(r"\bplease\b", masked, re.IGNORECASE)
+    unsure = bool(_UNSURE.search(clause) or choice) or (wished and asks)
     lasting = bool(_RIGHT.search(around)) and not re.search(r"\b(?:but|yet)\b", around)
     whole = bool(_ALL.search(clause))
     subject = about[-1] if about else ""

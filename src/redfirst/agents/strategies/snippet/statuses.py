@@ -26,6 +26,10 @@ _ORDINAL = re.compile(
     rf"\b(?:the|my|this) ({'|'.join(_ORDER)})\b(?: (?:one|command|call|run|invocation)| |$)", re.IGNORECASE
 )
 
+_ALONE = re.compile(
+    r"\b(?:plain|bare|alone|on its own|by itself|without (?:\w+ )?arguments?)\b", re.IGNORECASE
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -109,6 +113,8 @@ def scene_of(story: Story, about: str, at: int) -> Scene | None:
     named = [scene for scene in scenes if any(_is_named(step.command, about) for step in scene.steps)]
     if named:
         return named[-1]
+    if about.startswith("-"):
+        scenes = [scene for scene in scenes if any(_has_options(step.command, about) for step in scene.steps)]
     places = [(_place(story, scene), scene) for scene in scenes]
     before = [(place, scene) for place, scene in places if place < at]
     if before:
@@ -123,6 +129,10 @@ def _place(story: Story, scene: Scene) -> int:
         return step.block
     parts = enumerate(story.report.parts)
     return next((n for n, p in parts if isinstance(p, Sentence) and step.command.text in p.spans), 0)
+
+
+def _has_options(command: Command | None, about: str) -> bool:
+    return command is not None and _holds(command.arguments, tuple(about.split()))
 
 
 def _is_named(command: Command | None, about: str) -> bool:
@@ -155,15 +165,20 @@ def _holds(words: Sequence[str], piece: Sequence[str]) -> bool:
 def _places(facts: Facts, one: Exit) -> list[int]:
     """Which commands of its scene a statement is about; none where that is not clear."""
     places = commands_of(facts)
+    if one.about.startswith("-") and _ALONE.search(one.evidence):
+        return [p for p in places if _arguments(facts, p) == tuple(one.about.split())]
     named = named_places(facts, one.about)
     if named:
         return named
+    if one.about.startswith("-"):
+        places = [p for p in places if _has_options(facts.scene.steps[p].command, one.about)]
+    order = _ORDINAL.search(one.before)
+    if order and not one.whole:
+        every = [place for place, step in enumerate(facts.scene.steps) if step.command]
+        at = _ORDER[order.group(1).lower()]
+        return [every[at]] if at < len(every) and every[at] in places else []
     if one.whole or len(places) == 1:
         return places
-    order = _ORDINAL.search(one.before)
-    if order:
-        at = _ORDER[order.group(1).lower()]
-        return [places[at]] if at < len(places) else []
     marked = [p for p in places if facts.scene.remarks[p].mark is Mark.BAD]
     differing = [p for p in places if one.status.holds(code_at(facts, p)) is (one.role is Role.ACTUAL)]
     fit = marked if len(marked) == 1 else differing
