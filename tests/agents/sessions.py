@@ -68,6 +68,11 @@ SESSIONS: dict[str, tuple[str, list[str], list[str]]] = {
         ["NOT_VALUE | teller -s typo a | _.returncode != 0"],
         [],
     ),
+    "outputs by the order of the commands": (
+        "Styles\n\n```console\n$ teller -s loud a\na!\n$ teller a\na\n```\n\n1.2 printed `A!` for the first call and `A` for the second (it shouts).\n",
+        ["EQUAL | teller -s loud a | 'A!' in _.stdout", "EQUAL | teller a | 'A' in _.stdout"],
+        [],
+    ),
     "which one is not clear": (
         f"Styles\n\n```console\n{TYPO}$ teller a\na\n```\n\nIt should exit with status 1.\n",
         [],

@@ -97,7 +97,7 @@ _LASTING = re.compile(
 )
 _SCOPE = re.compile(
     r"\s*,?\s*\(?((?:for|with|on|in|at|after|when|if)\s+(?:`[^`]*`|[^,.;:`()]){1,60}?)\s*"
-    r"(?=[,.;:)]|\band\b|\bbut\b|\binstead\b|$)"
+    r"(?=[,.;:()]|\band\b|\bbut\b|\binstead\b|$)"
 )
 _SPAN = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 

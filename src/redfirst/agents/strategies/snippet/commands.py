@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from redfirst.agents.strategies.snippet.blame import ordinal
 from redfirst.agents.strategies.snippet.claims import Claim, How, Mark, Role, is_literal
 from redfirst.agents.strategies.snippet.compare import alike, likeness, same_output
 from redfirst.agents.strategies.snippet.exceptions import ABOUT_DOCUMENTS
@@ -108,7 +109,14 @@ def _only(facts: Facts) -> int | None:
 def _target(facts: Facts, claim: Claim) -> int | None:
     subject = subject_of(claim)
     named = named_places(facts, subject or "")
-    return named[-1] if named else _only(facts)
+    if named:
+        return named[-1]
+    order = ordinal(claim)
+    if order is None:
+        return _only(facts)
+    every = [place for place, step in enumerate(facts.scene.steps) if step.command]
+    known = order < len(every) and every[order] in commands_of(facts)
+    return every[order] if known else None
 
 
 def _is_status(claim: Claim) -> bool:

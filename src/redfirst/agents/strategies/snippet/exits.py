@@ -118,6 +118,7 @@ _RIGHT = re.compile(
     r"of course|of its own|continue to|already|unaffected)\b",
     re.IGNORECASE,
 )
+_CONTRASTED = re.compile(r"\bothers?\b.*\bdo(?:es)?\s*$", re.IGNORECASE | re.DOTALL)
 _UNSURE = re.compile(
     r"\b(?:perhaps|maybe|probably|not sure|either|sometimes|might)\b|\?\s*$|"
     r"\b(?:in|with|until|before|under|on) (?:v|version |python |release )?\d+\.\d+",
@@ -198,7 +199,8 @@ def _exit(text: str, masked: str, one: _Stated) -> Exit:
     choice = re.match(r"\s*(?:or|/)\s*\d", masked[end:])
     asks = masked.rstrip().endswith("?") and not re.search(r"\bplease\b", masked, re.IGNORECASE)
     unsure = bool(_UNSURE.search(clause) or choice) or (wished and asks)
-    lasting = bool(_RIGHT.search(around)) and not re.search(r"\b(?:but|yet)\b", around)
+    right = _RIGHT.search(around) or _CONTRASTED.search(clause)
+    lasting = bool(right) and not re.search(r"\b(?:but|yet)\b", around)
     whole = bool(_ALL.search(clause))
     subject = about[-1] if about else ""
     return Exit(role, status, text, subject, not unsure, lasting, whole, text[:start], one.bare)
