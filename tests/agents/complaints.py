@@ -145,6 +145,17 @@ ABOUT = {
         ["NOT_RAISES | size('10q') | KeyError", "NOT_RAISES | size('20x') | KeyError"],
         ["EQUAL | size('20k') | _ == 20000"],
     ),
+    "the same wrong result for another input": (
+        "shout\n\n```python\n>>> from textkit import shout\n>>> shout('ss')\n'S'\n```\n\nIt should be 'SS'. The same holds inside of a word (`'mass'`). "
+        "`'a'` is right.\n",
+        ["EQUAL | shout('ss') | _ == 'SS'", "NOT_VALUE | shout('mass') | _ != 'MAS'"],
+        ["EQUAL | shout('a') | _ == 'A'"],
+    ),
+    "another input that is only mentioned": (
+        "shout\n\n```python\n>>> from textkit import shout\n>>> shout('ss')\n'S'\n```\n\nIt should be 'SS'. We also use `'a'`, and `'ab'` gives the same as ever.\n",
+        ["EQUAL | shout('ss') | _ == 'SS'"],
+        [],
+    ),
     "a part of a text": (
         "title strips too much\n\n```python\nimport textkit\nprint(textkit.title('\\x0ba'))  # '<h1>a</h1>'\n```\n\nI'd expect `<h1>\\x0ba</h1>`.\n",
         [],

@@ -265,10 +265,11 @@ _BAD = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a comment beside a statement says of it."""
+    """What a comment beside a statement says of it. ``alike``: words that call it wrong as another statement is."""
 
     claims: tuple[Claim, ...]
     mark: Mark = Mark.NONE
+    alike: str = ""
 
 
 def read_remark(comment: str, line: int) -> Remark:

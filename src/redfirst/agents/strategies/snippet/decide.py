@@ -18,7 +18,7 @@ from redfirst.agents.strategies.snippet.results import stated_results
 from redfirst.agents.strategies.snippet.steps import bound_names, is_example
 from redfirst.agents.strategies.snippet.story import Story
 from redfirst.agents.strategies.snippet.whole import denied, touched
-from redfirst.agents.strategies.snippet.wrong import wrong_values
+from redfirst.agents.strategies.snippet.wrong import wrong_alike, wrong_values
 
 
 def decide(story: Story, observed: Observed) -> Decision:
@@ -32,6 +32,9 @@ def decide(story: Story, observed: Observed) -> Decision:
         findings += found
         guards += held
         doubts += facts.doubts
+    values = [f.step for f in findings if f.kind in (Kind.EQUAL, Kind.NOT_VALUE) and not f.exception]
+    blamed = [story.steps[step] for step in values]
+    findings += [f for facts in told for f in wrong_alike(facts, blamed)]
     against = denied(told, story) if findings else []
     if against:
         return Decision((), tuple(dict.fromkeys([*against, *doubts])))

@@ -36,6 +36,11 @@ _SAME = re.compile(
     r"fails?|failed|crash(?:es)?|affected|breaks?|seen with)\b",
     re.IGNORECASE,
 )
+_ALIKE = re.compile(
+    r"\b(?:the|this) same (?:\w+ )?(?:holds|happens|goes|applies|is true|is seen|problem|bug|issue|wrong)\b|"
+    r"\b(?:is|are) (?:\w+ )?affected\b(?! by)|\baffected (?:alike|too|as well)\b|\bsuffers?\b",
+    re.IGNORECASE,
+)
 _SHOULD_WORK = re.compile(
     r"\b(?:should|must|ought to) (?:also |both |all |just |equally )*"
     r"(?:work|be (?:accepted|allowed|possible|supported|fine|ok))\b",
@@ -80,22 +85,23 @@ def with_variants(story: Story) -> Story:
         return story
     known = {_canonical(step.code) for step in story.steps}
     count, scenes = len(story.steps), list(story.scenes)
-    for code, sentence, verdict in _named(story, models):
+    for code, sentence, verdict, clause in _named(story, models):
         if _canonical(code) in known or count - len(story.steps) >= _MAX:
             continue
         known.add(_canonical(code))
         step = Step(code, sentence.line, VARIANT)
-        scenes.append(Scene(count, (step,), (_remark(verdict, sentence),)))
+        scenes.append(Scene(count, (step,), (_remark(verdict, sentence, clause),)))
         count += 1
     return replace(story, scenes=tuple(scenes))
 
 
-def _remark(verdict: Verdict, sentence: Sentence) -> Remark:
+def _remark(verdict: Verdict, sentence: Sentence, clause: str) -> Remark:
     """What a clause says, in the form of a comment beside the statement."""
     if verdict is Verdict.FINE:
         return Remark((), Mark.GOOD)
     if verdict is Verdict.SAME:
-        return Remark((), Mark.BAD)
+        alike = sentence.text if _ALIKE.search(clause) else ""
+        return Remark((), Mark.BAD, alike)
     value = "True" if verdict is Verdict.TRUE else "False"
     claim = Claim(
         Role.EXPECTED,
@@ -136,7 +142,7 @@ class _Cut(ast.NodeTransformer):
         return node
 
 
-def _named(story: Story, models: list[Model]) -> Iterator[tuple[str, Sentence, Verdict]]:
+def _named(story: Story, models: list[Model]) -> Iterator[tuple[str, Sentence, Verdict, str]]:
     """Statements with inputs that clauses of the prose name, and what those clauses say of them."""
     names = frozenset(bound_names(step.tree for step in story.steps))
     for sentence in story.report.sentences:
@@ -148,7 +154,7 @@ def _named(story: Story, models: list[Model]) -> Iterator[tuple[str, Sentence, V
             if verdict is None or not spans:
                 continue
             for code in _filled(models, spans, names):
-                yield code, sentence, verdict
+                yield code, sentence, verdict, clause
 
 
 def clauses(text: str) -> list[str]:

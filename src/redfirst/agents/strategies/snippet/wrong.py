@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from redfirst.agents.strategies.snippet.assertions import inequality
 from redfirst.agents.strategies.snippet.claims import Claim, Mark, Role
@@ -13,7 +13,9 @@ from redfirst.agents.strategies.snippet.facts import Facts
 from redfirst.agents.strategies.snippet.findings import Check, Finding, Kind
 from redfirst.agents.strategies.snippet.probe import Seen
 from redfirst.agents.strategies.snippet.results import printed, printed_text, words_of
+from redfirst.agents.strategies.snippet.steps import Step
 from redfirst.agents.strategies.snippet.story import fits, speaks_of, subject_of
+from redfirst.agents.strategies.snippet.variants import model_of
 
 COMPLAINT = re.compile(
     r"\b(?:wrong|incorrect|bug|but|should|unexpected|broken|instead|surpris|expect|lost|missing|ignored?|garbled|mangled|"
@@ -38,15 +40,31 @@ def wrong_values(facts: Facts, single: bool) -> Iterator[Finding]:
             continue
         expression = inequality(seen.value)
         if expression:
-            index = facts.scene.first + place
             evidence = denied.evidence if denied else told or step.code
-            expected = f"something else than {seen.value.repr[:200]}"
-            checks = (Check(index, expression),)
-            yield Finding(Kind.NOT_VALUE, index, seen.value.repr, expected, (evidence,), checks)
+            yield _not_value(facts.scene.first + place, seen.value.repr, expression, evidence)
     blocks = [o for o in facts.scene.outputs if o.role is not Role.EXPECTED and not o.exception]
     complained = single and len(blocks) == 1 and COMPLAINT.search(facts.told)
     if complained and not _is_one_value(facts, speaking) and same_output(printed_text(facts), blocks[0].text):
         yield from printed(facts, blocks[0].text, words_of(blocks[0]), wanted=False)
+
+
+def wrong_alike(facts: Facts, blamed: Sequence[Step]) -> Iterator[Finding]:
+    """The result of an input that the report only names, and calls wrong in the way of a statement that is.
+
+    ``blamed``: the statements of the report whose result is known to be wrong.
+    """
+    models = {model.pattern for step in blamed if (model := model_of(step))}
+    for place, seen in enumerate(facts.seen):
+        step, alike = facts.scene.steps[place], facts.scene.remarks[place].alike
+        model = model_of(step) if alike else None
+        expression = inequality(seen.value) if seen.value is not None and not seen.raised else None
+        if model is not None and model.pattern in models and expression and seen.value is not None:
+            yield _not_value(facts.scene.first + place, seen.value.repr, expression, alike)
+
+
+def _not_value(step: int, observed: str, expression: str, evidence: str) -> Finding:
+    wanted = f"something else than {observed[:200]}"
+    return Finding(Kind.NOT_VALUE, step, observed, wanted, (evidence,), (Check(step, expression),))
 
 
 def _is_one_value(facts: Facts, speaking: list[int]) -> bool:
