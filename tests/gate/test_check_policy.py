@@ -150,3 +150,10 @@ def test_deleted_tests_and_unproving_ones_are_warned_of() -> None:
     decision = decide(FIX, [F2P, row(Label.NOT_RUN)], ONE, deleted=[Deleted("t::gone", "t.py")])
     assert "t::gone was deleted" in decision.warnings
     assert any("did not run" in text for text in decision.warnings)
+
+
+@pytest.mark.parametrize("part", Part)
+def test_only_what_the_change_wrote_has_to_have_failed_first(part: Part) -> None:
+    written = part in (Part.ADDED, Part.ALTERED)
+    assert decide(FIX, [F2P, row(Label.PASS_TO_PASS, part)], ALL).answer is (FAILS if written else HOLDS)
+    assert decide(FIX, [F2P, row(Label.FLAKY, part)], ONE).answer is (FAILS if written else HOLDS)
